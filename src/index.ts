@@ -1,0 +1,96 @@
+/** toolcell: runs tools in isolation. */
+import { inlineTier } from "./isolation/inline.js";
+import { threadTier } from "./isolation/thread/thread-tier.js";
+import type { ToolRuntimeOptions } from "./runtime/options.js";
+import { ToolRuntime as Runtime } from "./runtime/tool-runtime.js";
+
+/**
+ * Runs tools: those with a module in cells of their own, the others inline.
+ *
+ * ```ts
+ * await using runtime = new ToolRuntime();
+ * await runtime.registerModule(new URL("./word-count.js", import.meta.url), { capability: { writes: false } });
+ * await using plan = runtime.plan({ planId: "plan-1" });
+ * const result = await plan.execute("acme/word-count", { text: "one two" });
+ * ```
+ */
+export class ToolRuntime extends Runtime {
+  /** @throws ToolRuntimeError `INVALID_OPTIONS` */
+  constructor(options?: ToolRuntimeOptions) {
+    super(options, (resolved) => [inlineTier(resolved), threadTier(resolved)]);
+  }
+}
+
+export { defineTool, toolError, toolResult, type DefinedTool, type Infer, type ToolDefinition } from "./tool.js";
+export {
+  ERROR_CODES,
+  ToolAccessDeniedError,
+  ToolActivationError,
+  ToolCancelledError,
+  ToolCheckpointRequiredError,
+  ToolCostLimitExceededError,
+  ToolDeactivationError,
+  ToolExecutionError,
+  ToolHumanApprovalRequiredError,
+  ToolNotActivatedError,
+  ToolRetryLimitExceededError,
+  ToolRuntimeError,
+  ToolSafetyViolationError,
+  ToolSandboxRequiredError,
+  ToolSchemaValidationError,
+  type ErrorCode,
+  type SchemaViolation,
+} from "./protocol/errors.js";
+export type { AnyTool } from "./protocol/defined-tool.js";
+export {
+  ISOLATION_TIERS,
+  TOOL_SOURCES,
+  type BoundResource,
+  type CancellationView,
+  type Change,
+  type ChangeInput,
+  type IsolationTier,
+  type JsonSchema,
+  type ResolvedCapability,
+  type ResourceAccess,
+  type ToolActivationContext,
+  type ToolAnswer,
+  type ToolCapability,
+  type ToolContext,
+  type ToolError,
+  type ToolLog,
+  type ToolResult,
+  type ToolSource,
+  type ToolSpec,
+} from "./protocol/tool.js";
+export {
+  OUTCOMES,
+  PHASES,
+  type CellInfo,
+  type Outcome,
+  type ToolExecutionTrace,
+  type TracePhases,
+} from "./protocol/trace.js";
+export { CancellationToken } from "./runtime/cancellation.js";
+export { executeChannel, type ExecuteMessage } from "./runtime/call-trace.js";
+export type { CellEnd, Enforcement } from "./runtime/cell.js";
+export {
+  createBoundResource,
+  createChange,
+  ToolExecutionContext,
+  type BindResourceInput,
+  type ContextSummary,
+  type ToolExecutionContextOptions,
+} from "./runtime/execution-context.js";
+export { ToolLifecycleCache, type CachedToolStats, type PlanCacheStats } from "./runtime/lifecycle-cache.js";
+export type { ToolRuntimeOptions } from "./runtime/options.js";
+export { Plan } from "./runtime/plan.js";
+export type { CellEvent, LogEvent, ProgressEvent, WarningEvent } from "./runtime/runtime-events.js";
+export { validateToolInput, validateToolOutput } from "./runtime/schema-validator.js";
+export type { ToolDescriptor } from "./runtime/tool-descriptor.js";
+export type { RegistrationOptions, ToolExecutor, ToolInstance } from "./runtime/tool-executor.js";
+export { ToolRegistry, type ToolFilter } from "./runtime/tool-registry.js";
+export type { DeactivateOptions, ExecuteOptions } from "./runtime/execute-options.js";
+export type { ToolProvider, ToolProviderEntry } from "./runtime/tool-provider.js";
+export type { CloseReport } from "./runtime/tool-runtime.js";
+export { builtins } from "./sources/builtins.js";

@@ -1,0 +1,156 @@
+/** The thread tier: each cell is a Piscina worker with its own permissions, environment and heap limit. */
+import { ToolActivationError } from "../../protocol/errors.js";
+import { emptyGrant } from "../../runtime/grant.js";
+import type { CellCall, CellObserver, CellRequest, CellSource, CellTier } from "../../runtime/cell.js";
+import type { ResolvedOptions } from "../../runtime/options.js";
+import { codeFiles } from "./code-files.js";
+import { ThreadCell, type LeaseSettings } from "./lease.js";
+import { CellWorker } from "./worker-pool.js";
+import { isGrantable, threadEnforcement, workerProfile, type WorkerProfile } from "./worker-profile.js";
+import { WorkerShelf } from "./worker-shelf.js";
+
+type ModuleSource = CellSource & { kind: "module" };
+
+/** Makes the thread tier. */
+export function threadTier(options: ResolvedOptions): CellTier {
+  return new ThreadTier(options);
+}
+
+class ThreadTier implements CellTier {
+  readonly tier = "thread";
+  readonly bounded = true;
+  readonly enforcement = threadEnforcement;
+  readonly #options: ResolvedOptions;
+  readonly #shelf: WorkerShelf;
+  readonly #settings: LeaseSettings;
+  /** Code of the modules that are expected, by URL. */
+  readonly #code = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #quarantined = new Set<CellWorker>();
+  #stocking: NodeJS.Immediate | undefined;
+  #closed = false;
+
+  constructor(options: ResolvedOptions) {
+    this.#options = options;
+    const { spareCells, killTimeoutMs } = options;
+    this.#shelf = new WorkerShelf({ spareCells, killTimeoutMs, maxIdle: options.maxLiveCells });
+    this.#settings = {
+      slots: options.maxCallsPerCell + 1,
+      limits: {
+        maxBytes: options.maxResultBytes,
+        maxDepth: options.maxPayloadDepth,
+        maxValues: options.maxPayloadValues,
+      },
+      killTimeoutMs,
+      reuse: (worker) => {
+        this.#shelf.give(worker);
+      },
+      quarantine: (worker) => {
+        this.#quarantined.add(worker);
+        void worker.exited.then(() => this.#quarantined.delete(worker));
+      },
+    };
+  }
+
+  get quarantined(): number {
+    return this.#quarantined.size;
+  }
+
+  accepts(source: CellSource): boolean {
+    return source.kind === "module";
+  }
+
+  expect(source: CellSource): void {
+    if (source.kind !== "module") return;
+    this.#shelf.forget(source.url);
+    this.#code.delete(source.url);
+    // Who starts a cell hears what is wrong with it.
+    this.#codeOf(source).catch(() => undefined);
+    // Tools that are registered in one go share one spare.
+    this.#stocking ??= setImmediate(() => {
+      this.#stocking = undefined;
+      void this.#stock();
+    });
+  }
+
+  async start<Call extends CellCall>(request: CellRequest<Call>): Promise<ThreadCell<Call>> {
+    const source = request.source as ModuleSource;
+    const profile = workerProfile(request.grant, await this.#codeOf(source));
+    const { stateless } = request;
+    const worker =
+      this.#shelf.take({ profile, module: source.url, stateless }) ??
+      new CellWorker(await this.#widened(request, profile));
+    const cell = await ThreadCell.start(worker, request, this.#settings);
+    void this.#stock();
+    return cell;
+  }
+
+  async describe(source: ModuleSource, timeoutMs: number): Promise<unknown> {
+    const grant = emptyGrant(this.#options.memoryMb);
+    const { url } = source;
+    try {
+      const worker = new CellWorker(workerProfile(grant, await codeFiles(url, source.code)));
+      const activation = { toolName: url, planId: "", traceId: "0".repeat(32), resources: [] };
+      const { signal } = new AbortController();
+      const request = {
+        toolName: url,
+        source,
+        grant,
+        activation,
+        stateless: false,
+        trusted: false,
+        observer: DEAF,
+        signal,
+      };
+      return await ThreadCell.describe(worker, { ...request, timeoutMs }, this.#settings);
+    } catch (cause) {
+      if (cause instanceof ToolActivationError && cause.message.includes(url)) throw cause;
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new ToolActivationError(`The specification of the module "${url}" could not be read: ${message}`, {
+        cause,
+        ...(cause instanceof ToolActivationError && { code: cause.code }),
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#stocking) clearImmediate(this.#stocking);
+    await this.#shelf.close();
+  }
+
+  #codeOf(source: ModuleSource): Promise<ReadonlySet<string>> {
+    let code = this.#code.get(source.url);
+    if (!code) this.#code.set(source.url, (code = codeFiles(source.url, source.code)));
+    return code;
+  }
+
+  /** Every cell may read the code of every expected tool, never its data: so one spare fits them all. */
+  async #widened(request: CellRequest<CellCall>, profile: WorkerProfile): Promise<WorkerProfile> {
+    return workerProfile(request.grant, new Set([...(await this.#allCode()), ...profile.code]));
+  }
+
+  /** A tool whose code cannot be followed or granted fails by itself and takes no other with it. */
+  async #allCode(): Promise<Set<string>> {
+    const all = new Set<string>();
+    for (const code of await Promise.allSettled(this.#code.values())) {
+      if (code.status === "rejected" || ![...code.value].every(isGrantable)) continue;
+      for (const path of code.value) all.add(path);
+    }
+    return all;
+  }
+
+  async #stock(): Promise<void> {
+    if (this.#options.spareCells === 0) return;
+    const profile = workerProfile(emptyGrant(this.#options.memoryMb), await this.#allCode());
+    if (!this.#closed) this.#shelf.stock(profile);
+  }
+}
+
+/** Hears nothing of a cell that is only described. */
+const DEAF: CellObserver<CellCall> = {
+  answered: () => undefined,
+  refused: () => undefined,
+  told: () => undefined,
+  asked: () => Promise.reject(new Error("nothing can be asked here")),
+  stray: () => undefined,
+};

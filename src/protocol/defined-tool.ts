@@ -1,0 +1,60 @@
+/** A tool as `defineTool` makes it, typed from its schemas. */
+import type { Static, TSchema } from "@sinclair/typebox";
+import type {
+  JsonSchema,
+  ToolActivationContext,
+  ToolAnswer,
+  ToolCapability,
+  ToolContext,
+  ToolSource,
+  ToolSpec,
+} from "./tool.js";
+
+/** The static type of a schema; `unknown` for one that TypeBox did not make. */
+export type Infer<Schema> = Schema extends TSchema ? Static<Schema> : unknown;
+
+/** What {@link defineTool} takes. */
+export interface ToolDefinition<Input extends JsonSchema, Output extends JsonSchema> {
+  /** `namespace/name`. */
+  name: string;
+  description: string;
+  version?: string;
+  inputSchema: Input;
+  outputSchema?: Output;
+  source?: ToolSource;
+  capability?: ToolCapability;
+  readOnly?: boolean;
+  checkpointable?: boolean;
+  /** Runs once in each cell before its first call. */
+  activate?(context: ToolActivationContext): void | Promise<void>;
+  execute(
+    input: Infer<Input>,
+    context: ToolContext,
+  ): Infer<Output> | ToolAnswer<Infer<Output>> | Promise<Infer<Output> | ToolAnswer<Infer<Output>>>;
+  /** Runs once in each cell when the plan ends. */
+  deactivate?(context: ToolActivationContext): void | Promise<void>;
+}
+
+/** A tool that knows where its module is, so that it can run in a cell. */
+export interface DefinedTool<Input extends JsonSchema = JsonSchema, Output extends JsonSchema = JsonSchema> {
+  readonly name: string;
+  readonly description: string;
+  readonly version?: string;
+  readonly inputSchema: Input;
+  readonly outputSchema?: Output;
+  readonly source?: ToolSource;
+  readonly capability?: ToolCapability;
+  readonly readOnly?: boolean;
+  readonly checkpointable?: boolean;
+  /** URL of the module whose default export this is; absent for a tool that stays inline. */
+  readonly url?: string;
+  readonly activate?: (context: ToolActivationContext) => void | Promise<void>;
+  readonly execute: ToolDefinition<Input, Output>["execute"];
+  readonly deactivate?: (context: ToolActivationContext) => void | Promise<void>;
+}
+
+/** Any defined tool, whatever its types. */
+export interface AnyTool extends ToolSpec {
+  readonly url?: string;
+  execute(input: never, context: never): unknown;
+}

@@ -1,0 +1,150 @@
+/** What a call leaves behind: when each thing happened, and what became of it. */
+
+/** What became of a call. It says what happened, never what was hoped. */
+export const OUTCOMES = [
+  "ok",
+  "tool_error",
+  "threw",
+  "invalid_input",
+  "invalid_output",
+  "denied",
+  "not_registered",
+  "activation_failed",
+  "overloaded",
+  "cancelled",
+  "timed_out",
+  "killed",
+  "crashed",
+  "out_of_memory",
+  "unsettled",
+] as const;
+
+/** One of {@link OUTCOMES}. */
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The gaps between a call's marks, in order, in milliseconds. Their sum is the duration. */
+export const PHASES = [
+  "gates",
+  "admission",
+  "activation",
+  "dispatch",
+  "outbound",
+  "start",
+  "run",
+  "inbound",
+  "close",
+] as const;
+
+/** Milliseconds spent in each phase. */
+export type TracePhases = Readonly<Record<(typeof PHASES)[number], number>>;
+
+/** Where a call ran. */
+export interface CellInfo {
+  readonly id: string;
+  readonly tier: string;
+  readonly threadId?: number;
+  readonly pid?: number;
+  readonly node?: string;
+}
+
+/** Immutable record of one call. */
+export interface ToolExecutionTrace {
+  readonly toolName: string;
+  readonly toolVersion?: string;
+  readonly planId: string;
+  readonly callId: string;
+  readonly parentCallId?: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** ISO 8601, UTC. */
+  readonly endedAt: string;
+  /** Milliseconds; the sum of `phases`. */
+  readonly durationMs: number;
+  readonly phases: TracePhases;
+  /** Estimated bytes of the output; 0 when there is none. */
+  readonly resultSizeBytes: number;
+  readonly success: boolean;
+  /** The error's message, when the call did not succeed. */
+  readonly error?: string;
+  readonly outcome: Outcome;
+  /** Absent when the call never reached a cell. */
+  readonly cell?: CellInfo;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** What the tool reported, in the tool's own unit. */
+  readonly cost?: number;
+}
+
+/**
+ * Points in time of one call, from `performance.now()`, whose origin is the same in every
+ * thread of a process. `NaN` stands for a point that was not reached.
+ */
+export class CallMarks {
+  queued: number;
+  validated = NaN;
+  admitted = NaN;
+  activated = NaN;
+  dispatched = NaN;
+  received = NaN;
+  started = NaN;
+  finished = NaN;
+  settled = NaN;
+
+  constructor(queued: number) {
+    this.queued = queued;
+  }
+
+  /** Forgets what followed the dispatch, for a call that is sent to another cell. */
+  undispatch(): void {
+    this.dispatched = this.received = this.started = this.finished = NaN;
+  }
+}
+
+/** Origin of `performance.now()` as epoch milliseconds. */
+const timeOrigin = performance.timeOrigin;
+
+let lastMillisecond = NaN;
+let lastText = "";
+
+/** Formats a mark as ISO 8601. Busy hosts end many calls in one millisecond, so the last text is kept. */
+export function isoTime(mark: number): string {
+  const millisecond = Math.floor(timeOrigin + mark);
+  if (millisecond !== lastMillisecond) {
+    lastMillisecond = millisecond;
+    lastText = new Date(millisecond).toISOString();
+  }
+  return lastText;
+}
+
+/**
+ * Turns marks into contiguous phases. A mark that was not reached takes the time at which the
+ * call was settled, so the phase in which a call ended early has all of its remaining time.
+ * Marks written by a cell are its word: each is clamped between its neighbours.
+ */
+export function phasesOf(marks: CallMarks, closed: number): TracePhases {
+  const end = Math.max(closed, marks.queued);
+  const settled = clamp(marks.settled, marks.queued, end, end);
+  const validated = clamp(marks.validated, marks.queued, settled, settled);
+  const admitted = clamp(marks.admitted, validated, settled, settled);
+  const activated = clamp(marks.activated, admitted, settled, settled);
+  const dispatched = clamp(marks.dispatched, activated, settled, settled);
+  const received = clamp(marks.received, dispatched, settled, settled);
+  const started = clamp(marks.started, received, settled, settled);
+  const finished = clamp(marks.finished, started, settled, settled);
+  return Object.freeze({
+    gates: validated - marks.queued,
+    admission: admitted - validated,
+    activation: activated - admitted,
+    dispatch: dispatched - activated,
+    outbound: received - dispatched,
+    start: started - received,
+    run: finished - started,
+    inbound: settled - finished,
+    close: end - settled,
+  });
+}
+
+function clamp(value: number, low: number, high: number, missing: number): number {
+  if (value !== value) return missing;
+  return value < low ? low : value > high ? high : value;
+}

@@ -1,0 +1,106 @@
+/** The coordinator's cancellation token, interoperable with `AbortSignal` both ways. */
+import { ToolCancelledError, ToolRuntimeError } from "../protocol/errors.js";
+
+/** Is told once when a token is cancelled. */
+export interface CancelSubscriber {
+  tokenCancelled(reason: unknown): void;
+}
+
+const fromSignals = new WeakMap<AbortSignal, CancellationToken>();
+
+/**
+ * Says that work should stop. Cancelling is final; the first reason stays.
+ *
+ * ```ts
+ * const token = new CancellationToken();
+ * token.cancel("user pressed stop");
+ * token.isCancelled; // true
+ * ```
+ */
+export class CancellationToken {
+  readonly #source: AbortSignal | undefined;
+  #subscribers: Set<CancelSubscriber> | undefined;
+  #controller: AbortController | undefined;
+  #cancelled = false;
+  #reason: unknown;
+
+  /** @param source cancels the token too when it aborts; `CancellationToken.from` shares one token a signal */
+  constructor(source?: AbortSignal) {
+    this.#source = source;
+  }
+
+  /**
+   * A token that is cancelled when the signal aborts. One signal has one token, and a signal
+   * gets one listener however many calls it serves, and only while one of them runs.
+   * @throws ToolRuntimeError `INVALID_ARGUMENT`
+   */
+  static from(signal: AbortSignal): CancellationToken {
+    if (!((signal as unknown) instanceof AbortSignal)) {
+      throw new ToolRuntimeError("CancellationToken.from: the argument must be an AbortSignal.", {
+        code: "INVALID_ARGUMENT",
+      });
+    }
+    let token = fromSignals.get(signal);
+    if (!token) fromSignals.set(signal, (token = new CancellationToken(signal)));
+    return token;
+  }
+
+  /** Whether the work should stop. */
+  get isCancelled(): boolean {
+    return this.#cancelled || this.#source?.aborted === true;
+  }
+
+  /** Why, as given to `cancel`; `undefined` before. */
+  get reason(): unknown {
+    return this.#cancelled ? this.#reason : (this.#source?.reason as unknown);
+  }
+
+  /** Cancels. A second call has no effect. */
+  cancel(reason?: unknown): void {
+    if (this.isCancelled) return;
+    this.#cancelled = true;
+    this.#reason = reason;
+    this.#announce();
+  }
+
+  /** @throws ToolCancelledError once cancelled */
+  check(): void {
+    if (this.isCancelled) throw new ToolCancelledError("Stop: the token is cancelled.", { cause: this.reason });
+  }
+
+  /** Aborts when the token is cancelled; for whatever takes a signal. */
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal;
+    this.#controller = new AbortController();
+    if (this.isCancelled) this.#controller.abort(this.reason);
+    else this.#listen();
+    return this.#controller.signal;
+  }
+
+  /** @internal A subscriber of a cancelled token is never told; ask `isCancelled` first. */
+  subscribe(subscriber: CancelSubscriber): void {
+    (this.#subscribers ??= new Set()).add(subscriber);
+    if (this.#subscribers.size === 1) this.#listen();
+  }
+
+  /** @internal */
+  unsubscribe(subscriber: CancelSubscriber): void {
+    if (this.#subscribers?.delete(subscriber) && this.#subscribers.size === 0 && !this.#controller) {
+      this.#source?.removeEventListener("abort", this.#announce);
+    }
+  }
+
+  #listen(): void {
+    // A listener that is added twice stands once.
+    this.#source?.addEventListener("abort", this.#announce, { once: true });
+  }
+
+  readonly #announce = (): void => {
+    const { reason } = this;
+    this.#source?.removeEventListener("abort", this.#announce);
+    this.#controller?.abort(reason);
+    const subscribers = this.#subscribers;
+    this.#subscribers = undefined;
+    for (const subscriber of subscribers ?? []) subscriber.tokenCancelled(reason);
+  };
+}

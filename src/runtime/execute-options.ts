@@ -1,0 +1,51 @@
+/** What can be said of one call, and of the end of calls. */
+import { ToolRuntimeError } from "../protocol/errors.js";
+import { isObject } from "./arguments.js";
+
+/** Options of one call. */
+export interface ExecuteOptions {
+  /** Cancels this call only. */
+  readonly signal?: AbortSignal;
+  /** Deadline in milliseconds from now, queue and activation included. */
+  readonly timeoutMs?: number;
+  /** Your own id, unique among the plan's running calls. */
+  readonly callId?: string;
+  /** Buffers inside the input to hand over without a copy. Such a call cannot move to another cell. */
+  readonly transfer?: readonly ArrayBuffer[];
+}
+
+/** How running calls end when their plan or tool is deactivated. */
+export interface DeactivateOptions {
+  /** Lets them finish; by default they are cancelled, and killed after the grace. */
+  readonly drain?: boolean;
+}
+
+/**
+ * Options may be left out.
+ * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ */
+export function checkExecuteOptions(options: ExecuteOptions | undefined): ExecuteOptions {
+  if (options === undefined) return NONE;
+  const problem = isObject(options) ? executeOptionsProblem(options) : "they must be an object";
+  if (problem) throw new ToolRuntimeError(`Options of execute: ${problem}.`, { code: "INVALID_ARGUMENT" });
+  return options;
+}
+
+const NONE: ExecuteOptions = Object.freeze({});
+
+function executeOptionsProblem({ signal, timeoutMs, callId, transfer }: ExecuteOptions): string | undefined {
+  if (signal !== undefined && !((signal as unknown) instanceof AbortSignal)) return "`signal` must be an AbortSignal";
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
+    return "`timeoutMs` must be a number of milliseconds above 0";
+  }
+  if (callId !== undefined && (typeof callId !== "string" || callId === "" || callId.length > 256)) {
+    return "`callId` must be a text of 1 to 256 characters";
+  }
+  if (
+    transfer !== undefined &&
+    !(Array.isArray(transfer) && transfer.every((member) => member instanceof ArrayBuffer))
+  ) {
+    return "`transfer` must be a list of ArrayBuffers";
+  }
+  return undefined;
+}

@@ -1,0 +1,228 @@
+/** One call from door to door. Read this first. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { ToolCancelledError, ToolRuntimeError, type ErrorCode } from "../protocol/errors.js";
+import { measurePayload } from "../protocol/payload.js";
+import type { ToolError, ToolResult } from "../protocol/tool.js";
+import type { Admission } from "./admission.js";
+import type { Activation } from "./activation.js";
+import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
+import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
+import type { CellTier } from "./cell.js";
+import type { ToolExecutionContext } from "./execution-context.js";
+import { passGates, type Tiers } from "./gates.js";
+import type { ResolvedOptions } from "./options.js";
+import type { PlanState } from "./plan-state.js";
+import type { RuntimeEvents } from "./runtime-events.js";
+import { describeViolations } from "./schema-validator.js";
+import type { ToolCall } from "./tool-call.js";
+import type { Registration, ToolRegistry } from "./tool-registry.js";
+
+/** What the pipeline works with. */
+export interface Pipeline {
+  readonly options: ResolvedOptions;
+  readonly registry: ToolRegistry;
+  readonly tiers: Tiers;
+  readonly admission: Admission;
+  readonly events: RuntimeEvents;
+  /** The plan's activation of a tool, made when there is none. */
+  activationOf(plan: PlanState, tool: Registration, tier: CellTier, context: ToolExecutionContext): Activation;
+  /** Counts an execution in the cache. */
+  executed(call: ToolCall): void;
+  /** Runs when the call is over, whatever became of it. */
+  closed(plan: PlanState, call: ToolCall): void;
+}
+
+/** Runs one call, published to whoever listens. */
+export function execute(
+  pipeline: Pipeline,
+  plan: PlanState,
+  call: ToolCall,
+  context: ToolExecutionContext,
+): Promise<ToolResult> {
+  if (!executeChannel.hasSubscribers) return run(pipeline, plan, call, context, undefined);
+  const message: ExecuteMessage = {
+    toolName: call.toolName,
+    planId: call.planId,
+    callId: call.callId,
+    ...(call.parent && { parentCallId: call.parent.callId }),
+  };
+  return executeChannel.tracePromise(() => run(pipeline, plan, call, context, message), message);
+}
+
+async function run(
+  pipeline: Pipeline,
+  plan: PlanState,
+  call: ToolCall,
+  context: ToolExecutionContext,
+  message: ExecuteMessage | undefined,
+): Promise<ToolResult> {
+  let tool: Registration | undefined;
+  try {
+    checkCancelled(call);
+    tool = findTool(pipeline, call);
+    const tier = passGates(tool, context, pipeline.tiers);
+    const invalid = checkInput(pipeline, tool, call);
+    if (invalid) return close(call, context, tool, message, { outcome: "invalid_input", error: invalid });
+    call.marks.validated = performance.now();
+    if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
+    if (!takeTurn(pipeline, call)) await turn(pipeline, call);
+    call.marks.admitted = performance.now();
+    pipeline.activationOf(plan, tool, tier, context).run(call);
+    const end = await call.ended;
+    if (end.kind === "refused") {
+      const error = notCopied(call, "INPUT_NOT_CLONEABLE", end.message);
+      return close(call, context, tool, message, { outcome: "invalid_input", error });
+    }
+    const answer = answerOf(call, end);
+    pipeline.executed(call);
+    return closeAnswered(pipeline, call, context, tool, message, answer);
+  } catch (error) {
+    close(call, context, tool, message, { outcome: outcomeOfError(error), error: asError(error) });
+    throw error;
+  } finally {
+    call.release();
+    pipeline.closed(plan, call);
+  }
+}
+
+/** Leaves the trace of a call that its plan could not take, and ends it. */
+export function refuse(call: ToolCall, context: ToolExecutionContext, error: unknown): void {
+  close(call, context, undefined, undefined, { outcome: outcomeOfError(error), error: asError(error) });
+  call.release();
+}
+
+function checkCancelled(call: ToolCall): void {
+  const token = call.cancelledToken();
+  if (token) call.interrupt("cancelled", token.reason);
+  if (call.interruption) throw interruptedError(call, undefined);
+}
+
+function findTool(pipeline: Pipeline, call: ToolCall): Registration {
+  const tool = pipeline.registry.registration(call.toolName);
+  if (tool) return tool;
+  throw new ToolRuntimeError(
+    `Tool "${call.toolName}" is not registered (plan "${call.planId}"). Register it before you execute it.`,
+    {
+      code: "NOT_REGISTERED",
+      details: { tool: call.toolName, planId: call.planId },
+    },
+  );
+}
+
+function checkInput(pipeline: Pipeline, tool: Registration, call: ToolCall): ToolError | undefined {
+  if (call.transfer && !canHandOver(call.transfer)) {
+    return notCopied(
+      call,
+      "INPUT_NOT_CLONEABLE",
+      "has a buffer in `transfer` that is listed twice or was handed over before",
+    );
+  }
+  const { maxPayloadDepth, maxPayloadValues } = pipeline.options;
+  const size = measurePayload(call.input, {
+    maxBytes: Infinity,
+    maxDepth: maxPayloadDepth,
+    maxValues: maxPayloadValues,
+  });
+  if (typeof size === "object") {
+    const code = size.reason === "too_large" ? "INPUT_TOO_LARGE" : "INPUT_NOT_CLONEABLE";
+    return notCopied(call, code, size.message);
+  }
+  const violations = tool.input.check(call.input);
+  if (!violations) return undefined;
+  return {
+    code: "SCHEMA_VALIDATION_FAILED",
+    message: `Input validation failed for tool "${call.toolName}": ${describeViolations(violations)}.`,
+    details: { errors: violations },
+  };
+}
+
+function canHandOver(buffers: readonly ArrayBuffer[]): boolean {
+  try {
+    // A view on a buffer that is gone throws.
+    for (const buffer of buffers) new Uint8Array(buffer);
+    return new Set(buffers).size === buffers.length;
+  } catch {
+    return false;
+  }
+}
+
+function notCopied(call: ToolCall, code: ErrorCode, message: string): ToolError {
+  return { code, message: `Input validation failed for tool "${call.toolName}": the input ${message}.`, details: {} };
+}
+
+/** A nested call goes with its caller's turn. */
+function takeTurn(pipeline: Pipeline, call: ToolCall): boolean {
+  return call.parent !== undefined || pipeline.admission.enter(call);
+}
+
+function turn(pipeline: Pipeline, call: ToolCall): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call.onTurn = () => {
+      call.onInterrupt = undefined;
+      resolve();
+    };
+    call.onInterrupt = () => {
+      // The turn may have been given in this very moment; then the call goes on and is stopped later.
+      if (pipeline.admission.leave(call)) reject(interruptedError(call, undefined));
+    };
+  });
+}
+
+interface Ending {
+  readonly outcome: "ok" | "tool_error" | "invalid_input" | "invalid_output" | ReturnType<typeof outcomeOfError>;
+  readonly output?: unknown;
+  readonly size?: number;
+  readonly error?: ToolError | Error;
+}
+
+function closeAnswered(
+  pipeline: Pipeline,
+  call: ToolCall,
+  context: ToolExecutionContext,
+  tool: Registration,
+  message: ExecuteMessage | undefined,
+  answer: Answered,
+): ToolResult {
+  for (const change of answer.changes ?? []) (call.changes ??= []).push(change);
+  if (answer.kind === "tool_error") {
+    return close(call, context, tool, message, { outcome: "tool_error", error: answer.error });
+  }
+  const size = answer.size >= 0 ? answer.size : 0;
+  const violations = tool.output?.check(answer.output);
+  if (violations) {
+    const text = `Output validation failed for tool "${call.toolName}": ${describeViolations(violations)}.`;
+    if (pipeline.options.outputValidation === "error") {
+      const error = { code: "SCHEMA_VALIDATION_FAILED", message: text, details: { errors: violations } };
+      return close(call, context, tool, message, { outcome: "invalid_output", error, size });
+    }
+    pipeline.events.warn({ code: "INVALID_OUTPUT", message: text, planId: call.planId, toolName: call.toolName });
+  }
+  return close(call, context, tool, message, { outcome: "ok", output: answer.output, size });
+}
+
+/** Records changes, cost and trace. */
+function close(
+  call: ToolCall,
+  context: ToolExecutionContext,
+  tool: Registration | undefined,
+  message: ExecuteMessage | undefined,
+  ending: Ending,
+): ToolResult {
+  const changes = (call.changes ?? []).map((change) => context.recordChange(change));
+  const trace = traceOf(call, {
+    outcome: ending.outcome,
+    resultSizeBytes: ending.size ?? 0,
+    ...(ending.error && { error: ending.error }),
+    toolVersion: tool?.spec.version,
+  });
+  context.addTrace(trace);
+  if (message) message.trace = trace;
+  if (ending.outcome === "ok") return { success: true, output: ending.output, changes, trace };
+  const { error } = ending;
+  if (error === undefined || error instanceof Error) return { success: false, changes, trace };
+  return { success: false, error, changes, trace };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new ToolCancelledError(String(error));
+}

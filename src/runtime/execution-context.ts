@@ -1,0 +1,214 @@
+/** What a plan lends to the tools that it calls, and what they leave behind. */
+import { isAbsolute } from "node:path";
+import { ToolRuntimeError } from "../protocol/errors.js";
+import { isChange, type BoundResource, type Change, type ChangeInput, type ResourceAccess } from "../protocol/tool.js";
+import type { ToolExecutionTrace } from "../protocol/trace.js";
+import { CancellationToken } from "./cancellation.js";
+import { Recent } from "./recent.js";
+
+/** A resource as it is bound; `access` is `read_only` unless said otherwise. */
+export interface BindResourceInput {
+  readonly slotName: string;
+  readonly resourceId: string;
+  readonly resourceType: string;
+  readonly access?: ResourceAccess;
+  /** Absolute path, when the resource is a file or a folder. */
+  readonly path?: string;
+}
+
+/** What {@link ToolExecutionContext} takes. */
+export interface ToolExecutionContextOptions {
+  readonly planId: string;
+  readonly sessionId?: string;
+  readonly actorName?: string;
+  readonly boundResources?: readonly BindResourceInput[];
+  readonly cancellationToken?: CancellationToken;
+  /** Tools that write are denied, and no cell of the plan can write. Default false. */
+  readonly readOnly?: boolean;
+  /** Tools that cannot give a checkpoint are denied. Default false. */
+  readonly requireCheckpoints?: boolean;
+  /** How many of the newest changes and traces are kept. Default 10,000. */
+  readonly historyLimit?: number;
+}
+
+/** Counts of a context. */
+export interface ContextSummary {
+  readonly planId: string;
+  readonly readOnly: boolean;
+  readonly requireCheckpoints: boolean;
+  readonly resourceCount: number;
+  readonly changeCount: number;
+  readonly traceCount: number;
+}
+
+const DEFAULT_HISTORY = 10_000;
+
+/**
+ * The context of one plan.
+ *
+ * ```ts
+ * const context = new ToolExecutionContext({ planId: "plan-1", readOnly: true });
+ * context.bindResource({ slotName: "repo", resourceId: "r1", resourceType: "folder", path: "/srv/repo" });
+ * ```
+ */
+export class ToolExecutionContext {
+  readonly planId: string;
+  readonly sessionId: string | undefined;
+  readonly actorName: string | undefined;
+  readonly cancellationToken: CancellationToken;
+  readonly readOnly: boolean;
+  readonly requireCheckpoints: boolean;
+  readonly #resources = new Map<string, BoundResource>();
+  readonly #changes: Recent<Change>;
+  readonly #traces: Recent<ToolExecutionTrace>;
+
+  /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
+  constructor(options: ToolExecutionContextOptions) {
+    if (typeof options !== "object" || (options as unknown) === null)
+      invalid("the options must be an object with a planId");
+    this.planId = nonEmpty(options.planId, "planId");
+    this.sessionId = optionalText(options.sessionId, "sessionId");
+    this.actorName = optionalText(options.actorName, "actorName");
+    const token = options.cancellationToken ?? new CancellationToken();
+    if (!(token instanceof CancellationToken)) {
+      invalid("`cancellationToken` must be a CancellationToken; for an AbortSignal use CancellationToken.from(signal)");
+    }
+    this.cancellationToken = token;
+    this.readOnly = optionalFlag(options.readOnly, "readOnly");
+    this.requireCheckpoints = optionalFlag(options.requireCheckpoints, "requireCheckpoints");
+    const history = options.historyLimit ?? DEFAULT_HISTORY;
+    if (!Number.isInteger(history) || history < 1) invalid("`historyLimit` must be a whole number of 1 or more");
+    this.#changes = new Recent(history);
+    this.#traces = new Recent(history);
+    const resources: unknown = options.boundResources ?? [];
+    if (!Array.isArray(resources)) invalid("`boundResources` must be a list of resources");
+    for (const resource of resources as BindResourceInput[]) this.bindResource(resource);
+  }
+
+  /** The resources, in the order they were bound. */
+  get boundResources(): readonly BoundResource[] {
+    return [...this.#resources.values()];
+  }
+
+  /**
+   * Binds a resource to a slot, replacing what was there. A tool that is already activated
+   * sees it in its next activation only.
+   * @throws ToolRuntimeError `INVALID_ARGUMENT`
+   */
+  bindResource(resource: BindResourceInput): BoundResource {
+    const bound = createBoundResource(resource);
+    this.#resources.set(bound.slotName, bound);
+    return bound;
+  }
+
+  /** @throws ToolRuntimeError `RESOURCE_NOT_BOUND` */
+  getResource(slotName: string): BoundResource {
+    const resource = this.#resources.get(slotName);
+    if (resource) return resource;
+    const bound = [...this.#resources.keys()].map((name) => `"${name}"`).join(", ") || "none";
+    throw new ToolRuntimeError(
+      `Plan "${this.planId}" has no resource in slot "${describeName(slotName)}" (bound slots: ${bound}). Bind one with bindResource().`,
+      { code: "RESOURCE_NOT_BOUND", details: { planId: this.planId, slotName } },
+    );
+  }
+
+  /**
+   * Records what a tool did; `timestamp` is set when absent.
+   * @throws ToolRuntimeError `INVALID_ARGUMENT`
+   */
+  recordChange(change: ChangeInput): Change {
+    const recorded = createChange(change);
+    this.#changes.add(recorded);
+    return recorded;
+  }
+
+  /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
+  addTrace(trace: ToolExecutionTrace): void {
+    if (typeof (trace as unknown) !== "object" || (trace as unknown) === null) invalid("a trace must be an object");
+    this.#traces.add(trace);
+  }
+
+  /** The newest changes, oldest first. */
+  get changes(): readonly Change[] {
+    return this.#changes.members;
+  }
+
+  /** The newest traces, oldest first. */
+  get traces(): readonly ToolExecutionTrace[] {
+    return this.#traces.members;
+  }
+
+  /** Counts of all resources, changes and traces, also of those no longer kept. */
+  summary(): ContextSummary {
+    return {
+      planId: this.planId,
+      readOnly: this.readOnly,
+      requireCheckpoints: this.requireCheckpoints,
+      resourceCount: this.#resources.size,
+      changeCount: this.#changes.count,
+      traceCount: this.#traces.count,
+    };
+  }
+}
+
+/**
+ * Fills in a resource's defaults.
+ * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ */
+export function createBoundResource(resource: BindResourceInput): BoundResource {
+  if (typeof (resource as unknown) !== "object" || (resource as unknown) === null)
+    invalid("a resource must be an object");
+  const slotName = nonEmpty(resource.slotName, "slotName");
+  const access: unknown = resource.access ?? "read_only";
+  if (access !== "read_only" && access !== "read_write") invalid('`access` must be "read_only" or "read_write"');
+  if (resource.path !== undefined && !(typeof resource.path === "string" && isAbsolute(resource.path))) {
+    invalid(`the path of resource slot "${slotName}" must be absolute`);
+  }
+  return Object.freeze({
+    slotName,
+    resourceId: nonEmpty(resource.resourceId, "resourceId"),
+    resourceType: nonEmpty(resource.resourceType, "resourceType"),
+    access,
+    ...(resource.path !== undefined && { path: resource.path }),
+  });
+}
+
+/**
+ * Fills in a change's time.
+ * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ */
+export function createChange(change: ChangeInput): Change {
+  if (!isChange(change)) {
+    invalid(
+      'a change needs an `operation` ("create", "modify" or "delete"), a `resourceId`, and may have a `path` and a `timestamp`',
+    );
+  }
+  return Object.freeze({
+    operation: change.operation,
+    resourceId: change.resourceId,
+    ...(change.path !== undefined && { path: change.path }),
+    timestamp: change.timestamp ?? new Date().toISOString(),
+  });
+}
+
+function describeName(name: unknown): string {
+  return typeof name === "string" ? name : typeof name;
+}
+
+function nonEmpty(value: unknown, name: string): string {
+  return typeof value === "string" && value !== "" ? value : invalid(`\`${name}\` must be a text that is not empty`);
+}
+
+function optionalText(value: unknown, name: string): string | undefined {
+  return value === undefined || typeof value === "string" ? value : invalid(`\`${name}\` must be a text`);
+}
+
+function optionalFlag(value: unknown, name: string): boolean {
+  return value === undefined || typeof value === "boolean"
+    ? (value ?? false)
+    : invalid(`\`${name}\` must be true or false`);
+}
+
+function invalid(problem: string): never {
+  throw new ToolRuntimeError(`Execution context: ${problem}.`, { code: "INVALID_ARGUMENT" });
+}

@@ -1,0 +1,86 @@
+/** What the runtime keeps of a plan that is in use. */
+import { randomBytes } from "node:crypto";
+import { ToolRuntimeError } from "../protocol/errors.js";
+import type { Activation } from "./activation.js";
+import type { ToolExecutionContext } from "./execution-context.js";
+import type { ToolCall } from "./tool-call.js";
+
+/** One plan. */
+export class PlanState {
+  readonly planId: string;
+  /** The first context that used the id; it settles what the plan's tools are granted. */
+  readonly context: ToolExecutionContext;
+  /** 32 hex digits, the trace id of W3C Trace Context. */
+  readonly traceId = randomBytes(16).toString("hex");
+  readonly calls = new Map<string, ToolCall>();
+  readonly activations = new Map<string, Activation>();
+  /** How often each tool was activated, also by activations that are gone. */
+  readonly activationCounts = new Map<string, number>();
+  /** Resolves when the plan's deactivation under way has ended. */
+  closing: Promise<void> | undefined;
+  /** `performance.now()` */
+  lastUsed = performance.now();
+
+  constructor(context: ToolExecutionContext) {
+    this.planId = context.planId;
+    this.context = context;
+  }
+
+  /**
+   * Another context may share the plan where it grants the same.
+   * @throws ToolRuntimeError `PLAN_CONFLICT`, `PLAN_CLOSING`
+   */
+  join(context: ToolExecutionContext): void {
+    if (this.closing) {
+      throw new ToolRuntimeError(
+        `Plan "${this.planId}" is being deactivated. Wait for deactivatePlan() before you use it again.`,
+        {
+          code: "PLAN_CLOSING",
+          details: { planId: this.planId },
+        },
+      );
+    }
+    if (context !== this.context && fingerprint(context) !== fingerprint(this.context)) {
+      throw new ToolRuntimeError(
+        `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints or resources differ). Deactivate ` +
+          `the plan first, or use another plan id.`,
+        { code: "PLAN_CONFLICT", details: { planId: this.planId } },
+      );
+    }
+  }
+
+  /** @throws ToolRuntimeError `CALL_ID_IN_USE` */
+  add(call: ToolCall): void {
+    if (this.calls.has(call.callId)) {
+      throw new ToolRuntimeError(`A call with the id "${call.callId}" is still running in plan "${this.planId}".`, {
+        code: "CALL_ID_IN_USE",
+        details: { callId: call.callId, planId: this.planId },
+      });
+    }
+    this.calls.set(call.callId, call);
+  }
+
+  /** Whether there is nothing to remember of the plan. */
+  get empty(): boolean {
+    return this.calls.size === 0 && this.activations.size === 0 && this.activationCounts.size === 0 && !this.closing;
+  }
+
+  get inUse(): boolean {
+    return this.calls.size > 0 || [...this.activations.values()].some(({ inUse }) => inUse);
+  }
+}
+
+function fingerprint(context: ToolExecutionContext): string {
+  const resources = [...context.boundResources].sort((one, other) => (one.slotName < other.slotName ? -1 : 1));
+  return JSON.stringify([
+    context.readOnly,
+    context.requireCheckpoints,
+    resources.map(({ slotName, resourceId, resourceType, access, path }) => [
+      slotName,
+      resourceId,
+      resourceType,
+      access,
+      path,
+    ]),
+  ]);
+}

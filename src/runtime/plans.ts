@@ -1,0 +1,187 @@
+/** The plans in use, and how they end. */
+import { ToolRuntimeError } from "../protocol/errors.js";
+import type { CancelReason } from "../protocol/cancel-words.js";
+import type { Activation } from "./activation.js";
+import type { ToolExecutionContext } from "./execution-context.js";
+import type { ToolLifecycleCache } from "./lifecycle-cache.js";
+import { PlanState } from "./plan-state.js";
+import type { ToolCall } from "./tool-call.js";
+
+/** Bounds on plans. */
+export interface PlansOptions {
+  readonly planIdleMs: number;
+  readonly maxActivations: number;
+}
+
+/** Keeps plans. */
+export class Plans {
+  readonly #plans = new Map<string, PlanState>();
+  readonly #options: PlansOptions;
+  readonly #cache: ToolLifecycleCache<Activation>;
+  #sweeper: NodeJS.Timeout | undefined;
+  #activations = 0;
+
+  constructor(options: PlansOptions, cache: ToolLifecycleCache<Activation>) {
+    this.#options = options;
+    this.#cache = cache;
+  }
+
+  /**
+   * The plan of a context, begun when it is not in use.
+   * @throws ToolRuntimeError `PLAN_CONFLICT`, `PLAN_CLOSING`
+   */
+  open(context: ToolExecutionContext): PlanState {
+    let plan = this.#plans.get(context.planId);
+    if (plan) plan.join(context);
+    else {
+      plan = new PlanState(context);
+      this.#plans.set(context.planId, plan);
+      this.#watch();
+    }
+    return plan;
+  }
+
+  get(planId: string): PlanState | undefined {
+    return this.#plans.get(planId);
+  }
+
+  ids(): string[] {
+    return [...this.#plans.keys()];
+  }
+
+  /** Plans in which a tool is activated. */
+  plansOf(toolName: string): string[] {
+    return this.ids().filter((planId) => this.#cache.get(planId, toolName) !== undefined);
+  }
+
+  /**
+   * Adds an activation.
+   * @throws ToolRuntimeError `OVERLOADED` when too many tools are activated and all are in use
+   */
+  add(plan: PlanState, activation: Activation): void {
+    if (this.#activations >= this.#options.maxActivations && !this.#makeRoom()) {
+      throw new ToolRuntimeError(
+        `Tool "${activation.toolName}" was not activated in plan "${plan.planId}": ${this.#activations} tools are activated and all ` +
+          `are in use. Deactivate plans that have ended, or raise maxActivations.`,
+        { code: "OVERLOADED", details: { tool: activation.toolName, planId: plan.planId } },
+      );
+    }
+    plan.activations.set(activation.toolName, activation);
+    this.#activations++;
+  }
+
+  /** A tool has a cell: the cache shows it. */
+  activated(activation: Activation): void {
+    const { planId, toolName } = activation;
+    const counts = this.#plans.get(planId)?.activationCounts;
+    const count = (counts?.get(toolName) ?? 0) + 1;
+    counts?.set(toolName, count);
+    if (this.#cache.get(planId, toolName) === activation) this.#cache.countActivation(planId, toolName, count);
+    else this.#cache.put(planId, toolName, activation, count);
+  }
+
+  /** Forgets an activation that has no cell. */
+  evict(activation: Activation): void {
+    const plan = this.#plans.get(activation.planId);
+    if (plan?.activations.get(activation.toolName) !== activation) return;
+    plan.activations.delete(activation.toolName);
+    this.#activations--;
+    this.#cache.remove(activation.planId, activation.toolName);
+  }
+
+  /** A call of the plan is over. A plan that activated nothing has nothing to keep. */
+  left(plan: PlanState, call: ToolCall): void {
+    plan.calls.delete(call.callId);
+    plan.lastUsed = performance.now();
+    this.tidy(plan);
+  }
+
+  /** Forgets a plan of which there is nothing to remember. */
+  tidy(plan: PlanState): void {
+    if (plan.empty) this.#forget(plan);
+  }
+
+  /** Deactivates one tool of a plan; a call that comes meanwhile gets an activation of its own. Never rejects. */
+  async deactivate(planId: string, toolName: string, drain: boolean): Promise<void> {
+    const plan = this.#plans.get(planId);
+    const activation = plan?.activations.get(toolName);
+    if (!plan || !activation) return;
+    this.evict(activation);
+    await this.#end(
+      [...plan.calls.values()].filter((call) => call.activation === activation),
+      drain,
+      "plan_deactivated",
+    );
+    await activation.close();
+    this.tidy(plan);
+  }
+
+  /** Deactivates a plan: its calls end, then its tools. Never rejects. */
+  async deactivatePlan(planId: string, drain: boolean, reason: CancelReason = "plan_deactivated"): Promise<void> {
+    const plan = this.#plans.get(planId);
+    if (!plan) return;
+    if (plan.closing) {
+      if (!drain) for (const call of plan.calls.values()) call.interrupt(reason, undefined);
+      await plan.closing;
+      return;
+    }
+    plan.closing = this.#close(plan, drain, reason);
+    await plan.closing;
+  }
+
+  async #close(plan: PlanState, drain: boolean, reason: CancelReason): Promise<void> {
+    // A plan without calls gives its activations back at once.
+    if (plan.calls.size > 0) await this.#end([...plan.calls.values()], drain, reason);
+    const activations = [...plan.activations.values()];
+    for (const activation of activations) this.evict(activation);
+    await Promise.all(activations.map((activation) => activation.close()));
+    this.#forget(plan);
+  }
+
+  async #end(calls: readonly ToolCall[], drain: boolean, reason: CancelReason): Promise<void> {
+    if (!drain) for (const call of calls) call.interrupt(reason, undefined);
+    await Promise.all(calls.map((call) => call.whenOver()));
+  }
+
+  #forget(plan: PlanState): void {
+    if (this.#plans.get(plan.planId) === plan) this.#plans.delete(plan.planId);
+    if (this.#plans.size === 0) this.close();
+  }
+
+  /** Deactivates the longest idle plan's tools. @returns whether there was one */
+  #makeRoom(): boolean {
+    let longest: PlanState | undefined;
+    for (const plan of this.#plans.values()) {
+      if (plan.inUse || plan.closing || plan.activations.size === 0) continue;
+      if (!longest || plan.lastUsed < longest.lastUsed) longest = plan;
+    }
+    if (!longest) return false;
+    void this.deactivatePlan(longest.planId, false);
+    return this.#activations < this.#options.maxActivations;
+  }
+
+  /** Looks for abandoned plans now and then, without keeping the process alive. */
+  #watch(): void {
+    const { planIdleMs } = this.#options;
+    if (this.#sweeper || planIdleMs === 0) return;
+    this.#sweeper = setInterval(
+      () => {
+        this.#sweep();
+      },
+      Math.max(1, planIdleMs / 4),
+    ).unref();
+  }
+
+  #sweep(): void {
+    const before = performance.now() - this.#options.planIdleMs;
+    for (const plan of this.#plans.values()) {
+      if (!plan.inUse && !plan.closing && plan.lastUsed <= before) void this.deactivatePlan(plan.planId, false);
+    }
+  }
+
+  /** Stops looking for abandoned plans. */
+  close(): void {
+    if (this.#sweeper) clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+}

@@ -1,0 +1,41 @@
+/** A live cell together with what its activation knows of it. */
+import type { Cell } from "./cell.js";
+import type { Permit } from "./cell-supply.js";
+import type { ToolCall } from "./tool-call.js";
+
+/** One cell of an activation. */
+export class Seat {
+  readonly cell: Cell<ToolCall>;
+  readonly permit: Permit | undefined;
+  /** Takes no more calls: it is to be given back, or an error escaped in it. */
+  leaving: "yield" | "spoiled" | undefined;
+  /** It is being ended by force, for the sake of this call where there is one. */
+  killedFor: ToolCall | undefined;
+  /** The error that nobody's call could be blamed for. */
+  crash: Error | undefined;
+
+  constructor(cell: Cell<ToolCall>, permit: Permit | undefined) {
+    this.cell = cell;
+    this.permit = permit;
+  }
+
+  /** Whether another call can be sent. */
+  get open(): boolean {
+    return this.leaving === undefined && this.cell.hasRoom;
+  }
+
+  /**
+   * Takes back calls that have not started, at most `limit`.
+   * @param sentBefore leaves alone what was sent later, on the clock of `performance.now()`
+   */
+  withdraw(limit = Infinity, sentBefore = Infinity): ToolCall[] {
+    const taken: ToolCall[] = [];
+    for (const call of this.cell.calls()) {
+      if (taken.length >= limit) break;
+      // A call whose buffers were handed over cannot be sent again; one that is told to stop ends here.
+      if (call.settled || call.transfer || call.interruption || call.marks.dispatched > sentBefore) continue;
+      if (!this.cell.hasStarted(call) && this.cell.withdraw(call)) taken.push(call);
+    }
+    return taken;
+  }
+}

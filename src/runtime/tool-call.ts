@@ -1,0 +1,165 @@
+/** One call, from the moment it is made until it has ended. */
+import type { CancelReason } from "../protocol/cancel-words.js";
+import type { CellAnswer } from "../protocol/messages.js";
+import type { Change } from "../protocol/tool.js";
+import { CallMarks, type CellInfo } from "../protocol/trace.js";
+import type { TurnTaker } from "./admission.js";
+import type { CancellationToken, CancelSubscriber } from "./cancellation.js";
+import type { CellCall, CellEnd } from "./cell.js";
+import type { ToolExecutionContext } from "./execution-context.js";
+
+/** Why a call should stop, and since when. The first reason stays. */
+export interface Interruption {
+  readonly reason: CancelReason;
+  /** What the caller gave. */
+  readonly detail: unknown;
+  /** `performance.now()` */
+  readonly at: number;
+}
+
+/** How a call came back from its activation. */
+export type CallEnd =
+  | { readonly kind: "answer"; readonly answer: CellAnswer }
+  /** Stopped before it started. */
+  | { readonly kind: "interrupted" }
+  /** Its cell ended under it; `killedBy` is the neighbour for whose sake the cell was killed. */
+  | { readonly kind: "cell_ended"; readonly end: CellEnd; readonly killedBy?: string }
+  /** Its input cannot be copied into a cell. */
+  | { readonly kind: "refused"; readonly message: string }
+  /** It never reached a cell. */
+  | { readonly kind: "failed"; readonly error: Error };
+
+/** What a call is made of. */
+export interface ToolCallInit {
+  readonly callId: string;
+  readonly context: ToolExecutionContext;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly transfer?: readonly ArrayBuffer[] | undefined;
+  readonly parent?: ToolCall | undefined;
+  readonly tokens: readonly CancellationToken[];
+  readonly timeoutMs?: number | undefined;
+}
+
+/** One call. */
+export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
+  readonly callId: string;
+  readonly context: ToolExecutionContext;
+  readonly planId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly transfer: readonly ArrayBuffer[] | undefined;
+  readonly attempt = 1;
+  readonly idempotencyKey = undefined;
+  readonly parent: ToolCall | undefined;
+  readonly depth: number;
+  readonly marks = new CallMarks(performance.now());
+  inCallerContext: CellCall["inCallerContext"];
+  /** What the tool said it did, in order. */
+  changes: Change[] | undefined;
+  cost: number | undefined;
+  /** Which activation runs it. */
+  activation: object | undefined;
+  /** Where it was last sent. */
+  cell: CellInfo | undefined;
+  interruption: Interruption | undefined;
+  /** An error of this call escaped from its promise. */
+  escaped = false;
+  hasTurn = false;
+  lends = 0;
+  /** How often it was sent to another cell. */
+  moves = 0;
+  /** Called once when the call should stop; set by whoever holds the call now. */
+  onInterrupt: (() => void) | undefined;
+  /** Called when a turn that had to be waited for is given. */
+  onTurn: (() => void) | undefined;
+  readonly ended: Promise<CallEnd>;
+  #resolve!: (end: CallEnd) => void;
+  #settled = false;
+  #over = false;
+  #onOver: (() => void)[] | undefined;
+  readonly #tokens: readonly CancellationToken[];
+  #deadline: NodeJS.Timeout | undefined;
+  #children: Set<ToolCall> | undefined;
+
+  constructor(init: ToolCallInit) {
+    this.callId = init.callId;
+    this.context = init.context;
+    this.planId = init.context.planId;
+    this.toolName = init.toolName;
+    this.input = init.input;
+    this.transfer = init.transfer;
+    this.parent = init.parent;
+    this.depth = init.parent ? init.parent.depth + 1 : 0;
+    this.#tokens = init.tokens;
+    this.ended = new Promise((resolve) => (this.#resolve = resolve));
+    if (init.timeoutMs !== undefined) {
+      this.#deadline = setTimeout(() => {
+        this.interrupt("deadline", undefined);
+      }, init.timeoutMs);
+    }
+    for (const token of init.tokens) token.subscribe(this);
+    init.parent?.adopt(this);
+  }
+
+  /** Whether how the call ended is known. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** The token that already asks for a stop, if one does. */
+  cancelledToken(): CancellationToken | undefined {
+    return this.#tokens.find((token) => token.isCancelled);
+  }
+
+  tokenCancelled(reason: unknown): void {
+    this.interrupt("cancelled", reason);
+  }
+
+  turnGiven(): void {
+    this.onTurn?.();
+  }
+
+  /** Asks the call to stop, and the calls it made. Only the first reason counts. */
+  interrupt(reason: CancelReason, detail: unknown): void {
+    if (this.interruption || this.#settled) return;
+    this.interruption = { reason, detail, at: performance.now() };
+    for (const child of this.#children ?? []) child.interrupt(reason, detail);
+    this.onInterrupt?.();
+  }
+
+  /** Says how the call ended. Only the first word counts. @returns whether it was the first */
+  settle(end: CallEnd): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    this.marks.settled = performance.now();
+    this.onInterrupt = undefined;
+    this.#resolve(end);
+    return true;
+  }
+
+  /** Resolves when the call is over and everything it held is given back. */
+  whenOver(): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    return new Promise((resolve) => (this.#onOver ??= []).push(resolve));
+  }
+
+  /** Gives back timers and listeners. */
+  release(): void {
+    this.#settled = true;
+    this.#over = true;
+    if (this.#deadline) clearTimeout(this.#deadline);
+    for (const token of this.#tokens) token.unsubscribe(this);
+    this.parent?.disown(this);
+    for (const resolve of this.#onOver ?? []) resolve();
+  }
+
+  private adopt(child: ToolCall): void {
+    (this.#children ??= new Set()).add(child);
+    if (this.interruption) child.interrupt(this.interruption.reason, this.interruption.detail);
+  }
+
+  private disown(child: ToolCall): void {
+    this.#children?.delete(child);
+  }
+}

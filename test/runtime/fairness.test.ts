@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import { ToolRuntime, type Plan, type ToolRuntimeOptions } from "../../src/index.js";
+
+const BEE = "fixture/worker-bee";
+/** Long enough that a flood does not fit into a cell's least tenure. */
+const WORK = 5_000_000;
+
+async function withRuntime(options: ToolRuntimeOptions, run: (runtime: ToolRuntime) => Promise<void>): Promise<void> {
+  await using runtime = new ToolRuntime({ spareCells: 0, graceMs: 1_000, ...options });
+  await runtime.registerModule(new URL("../fixtures/tools/worker-bee.js", import.meta.url));
+  await runtime.registerModule(new URL("../fixtures/tools/delegate.js", import.meta.url));
+  await run(runtime);
+}
+
+const started = (plan: Plan): Promise<unknown> => plan.execute(BEE, {});
+
+describe("CellSupply", function () {
+  this.timeout(60_000);
+
+  it("wait() gives a flooded cell to another plan after the call that runs", async () => {
+    await withRuntime({ maxLiveCells: 1 }, async (runtime) => {
+      const flood = runtime.plan({ planId: "flood" });
+      const other = runtime.plan({ planId: "other" });
+      await started(flood);
+      let finished = 0;
+      const flooding = Array.from({ length: 30 }, async () => {
+        await flood.execute(BEE, { work: WORK });
+        finished++;
+      });
+      await flooding[0];
+      const before = finished;
+      const { success } = await other.execute(BEE, {});
+      expect(success).to.equal(true);
+      // The call that ran when the other plan asked, and one that may have started in the same moment.
+      expect(finished - before).to.be.at.most(2);
+      await Promise.all(flooding);
+      expect(finished).to.equal(30);
+    });
+  });
+
+  it("wait() serves many plans with few cells, each call once", async () => {
+    await withRuntime({ maxLiveCells: 2 }, async (runtime) => {
+      const plans = Array.from({ length: 40 }, (_, index) => runtime.plan({ planId: `plan-${index}` }));
+      const results = await Promise.all(
+        plans.flatMap((plan) => [
+          plan.execute(BEE, { work: 10 }),
+          plan.execute(BEE, { work: 20 }),
+          plan.execute(BEE, { work: 30 }),
+        ]),
+      );
+      expect(results.every(({ success }) => success)).to.equal(true);
+      expect(plans.map(({ context }) => context.summary().traceCount)).to.deep.equal(plans.map(() => 3));
+      await Promise.all(plans.map((plan) => plan.deactivate()));
+    });
+  });
+
+  it("takeUrgently() gives a nested call an idle cell at once, or tells it that all are exhausted", async () => {
+    await withRuntime({ maxLiveCells: 2 }, async (runtime) => {
+      const idle = runtime.plan({ planId: "idle" });
+      await started(idle);
+      const plan = runtime.plan({ planId: "nested" });
+      const reclaimed = await plan.execute("fixture/delegate", { tool: BEE, input: {} });
+      expect(reclaimed.output).to.deep.equal([0]);
+      // The delegate holds one cell; a second one that is pinned leaves none for the nested call.
+      await plan.deactivate();
+      const pinned = runtime.plan({ planId: "pinned" });
+      await pinned.execute("fixture/delegate", { tool: "fixture/none", input: {} });
+      const exhausted = await plan.execute("fixture/delegate", { tool: BEE, input: {} });
+      expect(exhausted.output).to.deep.equal(["CELLS_EXHAUSTED"]);
+    });
+  });
+
+  it("wait() holds nothing: a call that finds every cell pinned ends at its deadline", async () => {
+    await withRuntime({ maxLiveCells: 1 }, async (runtime) => {
+      const pinned = runtime.plan({ planId: "pinned" });
+      await pinned.execute("fixture/delegate", { tool: "fixture/none", input: {} });
+      const plan = runtime.plan({ planId: "waits" });
+      const error: unknown = await plan.execute(BEE, {}, { timeoutMs: 50 }).catch((cause: unknown) => cause);
+      expect(error).to.include({ code: "TIMED_OUT", outcome: "timed_out" });
+      await pinned.deactivate();
+      expect((await plan.execute(BEE, {})).success).to.equal(true);
+    });
+  });
+
+  it("growFor() spreads a stateless tool's calls over its cells", async () => {
+    await withRuntime({ maxLiveCells: 4, maxCellsPerTool: 3 }, async (runtime) => {
+      const plan = runtime.plan({ planId: "wide" });
+      const results = await Promise.all(Array.from({ length: 24 }, () => plan.execute(BEE, { work: WORK })));
+      const cells = new Set(results.map(({ trace }) => trace.cell?.id));
+      expect(cells.size).to.equal(3);
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { mkdir, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { expect } from "chai";
+import { temporaryFolder } from "./fake-context.js";
+
+/** The compiled files; a cell may read those and its resource, nothing else. */
+const CODE = await realpath(join(dirname(fileURLToPath(import.meta.url)), "..", ".."));
+
+const SCRIPT = `
+const { workerData, parentPort } = require("node:worker_threads");
+(async () => {
+  const { fakeCall } = await import(workerData.context);
+  for (const { tool, input, path } of workerData.calls) {
+    const { execute } = await import(new URL(tool + ".js", workerData.tools).href);
+    const { success, output, error } = await execute(input, fakeCall({ path }).context);
+    parentPort.postMessage({ success, output, error });
+  }
+})();
+`;
+
+interface CellCall {
+  tool: string;
+  input: object;
+  path: string;
+}
+
+interface CellAnswer {
+  success: boolean;
+  output?: Record<string, unknown>;
+  error?: { code: string };
+}
+
+/** Runs calls in a worker that Node's permission model holds to the given paths. */
+async function inCell(granted: string[], calls: CellCall[]): Promise<CellAnswer[]> {
+  const flag = process.version.startsWith("v20.") ? "--experimental-permission" : "--permission";
+  const worker = new Worker(SCRIPT, {
+    eval: true,
+    env: {},
+    // Node 20 warns that the permission model is experimental.
+    stderr: true,
+    execArgv: [
+      flag,
+      `--allow-fs-read=${CODE}`,
+      ...granted.flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-write=${path}`]),
+    ],
+    workerData: {
+      calls,
+      context: new URL("./fake-context.js", import.meta.url).href,
+      tools: pathToFileURL(join(CODE, "tools/")).href,
+    },
+  });
+  const answers: CellAnswer[] = [];
+  worker.on("message", (message: CellAnswer) => answers.push(message));
+  await once(worker, "exit");
+  return answers;
+}
+
+describe("tools in a cell", () => {
+  let base: string;
+  let root: string;
+  let remove: () => Promise<void>;
+
+  beforeEach(async () => {
+    ({ folder: base, remove } = await temporaryFolder());
+    root = join(base, "root");
+    await mkdir(join(root, "sub"), { recursive: true });
+    await mkdir(join(base, "root2"));
+    await writeFile(join(root, "a.txt"), "one two two");
+    await writeFile(join(base, "root2", "secret.txt"), "secret");
+    await symlink("../root2/secret.txt", join(root, "out"));
+    await symlink("../root2/new.txt", join(root, "danglingOut"));
+    await symlink("sub/new.txt", join(root, "dangling"));
+    await symlink(root, join(base, "alias"));
+  });
+
+  afterEach(() => remove());
+
+  it("execute() works under Node's permission model, with the root alone granted", async () => {
+    const call = (tool: string, input: object): CellCall => ({ tool, input, path: root });
+    const calls = [
+      call("list-files", {}),
+      call("read-file", { path: "a.txt" }),
+      call("word-frequency", { path: "a.txt" }),
+      call("write-file", { path: "a.txt", content: "three" }),
+      call("write-file", { path: "dangling", content: "new" }),
+      call("write-file", { path: "x/y/z.txt", content: "z", createFolders: true }),
+      call("write-file", { path: "exclusive.txt", content: "e", overwrite: false }),
+    ];
+    const answers = await inCell([root], calls);
+    expect(answers.map(({ success, error }) => (success ? "success" : error?.code))).to.deep.equal(
+      calls.map(() => "success"),
+    );
+    expect(answers[0]?.output?.files).to.have.length(5);
+    expect(answers[1]?.output?.content).to.equal("one two two");
+    expect(answers[2]?.output?.uniqueWords).to.equal(2);
+    expect(await readFile(join(root, "a.txt"), "utf8")).to.equal("three");
+    expect(await readFile(join(root, "sub", "new.txt"), "utf8")).to.equal("new");
+    expect((await readdir(root)).filter((name) => name.startsWith(".toolcell"))).to.deep.equal([]);
+  });
+
+  it("execute() refuses links out of the root, which the permission model follows", async () => {
+    const calls = ["out", "danglingOut", "../root2/secret.txt", "danglingOut/x"].flatMap((path) => [
+      { tool: "read-file", input: { path }, path: root },
+      { tool: "word-frequency", input: { path }, path: root },
+      { tool: "write-file", input: { path, content: "x", createFolders: true }, path: root },
+    ]);
+    const answers = await inCell([root], calls);
+    expect(answers.map(({ error }) => error?.code)).to.deep.equal(calls.map(() => "OUTSIDE_RESOURCE"));
+    expect(await readdir(join(base, "root2"))).to.deep.equal(["secret.txt"]);
+    expect(await readFile(join(base, "root2", "secret.txt"), "utf8")).to.equal("secret");
+  });
+
+  it("execute() answers ACCESS_DENIED where the grant does not reach", async () => {
+    const answers = await inCell(
+      [root],
+      [
+        { tool: "read-file", input: { path: "secret.txt" }, path: join(base, "root2") },
+        { tool: "list-files", input: {}, path: join(base, "alias") },
+      ],
+    );
+    expect(answers.map(({ error }) => error?.code)).to.deep.equal(["ACCESS_DENIED", "ACCESS_DENIED"]);
+  });
+
+  it("execute() reads and overwrites a single file that is granted without its folder", async () => {
+    const path = join(root, "a.txt");
+    const answers = await inCell(
+      [path],
+      [
+        { tool: "read-file", input: { path: "." }, path },
+        { tool: "write-file", input: { path: "a.txt", content: "new" }, path },
+        { tool: "list-files", input: {}, path },
+      ],
+    );
+    expect(answers.map(({ success }) => success)).to.deep.equal([true, true, true]);
+    expect(await readFile(path, "utf8")).to.equal("new");
+  });
+});

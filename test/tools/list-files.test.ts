@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { ToolCancelledError } from "../../src/tool.js";
+import { execute } from "../../tools/list-files.js";
+import type { Input, Output } from "../../tools/specs/list-files.js";
+import { codeOf, fakeCall, outputOf, rejectionOf, temporaryFolder, type FakeOptions } from "./fake-context.js";
+
+describe("tools/list-files", () => {
+  let root: string;
+  let remove: () => Promise<void>;
+
+  beforeEach(async () => {
+    ({ folder: root, remove } = await temporaryFolder());
+    const files = [
+      "README.md",
+      "a-b/x.ts",
+      "a.txt",
+      "a/b/c.ts",
+      "a/b/d.js",
+      "a/z.ts",
+      ".hidden/x.ts",
+      ".env",
+      ".git/config",
+      "node_modules/dep/index.js",
+      "a/node_modules/dep/index.js",
+    ];
+    for (const file of files) {
+      await mkdir(dirname(join(root, file)), { recursive: true });
+      await writeFile(join(root, file), file);
+    }
+    await symlink("/", join(root, "link"));
+    await symlink("..", join(root, "a", "up"));
+  });
+
+  afterEach(() => remove());
+
+  const run = (input: Input = {}, options: FakeOptions = {}): ReturnType<typeof execute> =>
+    execute(input, fakeCall({ path: root, ...options }).context);
+  const list = async (input: Input = {}): Promise<string[]> => pathsOf(outputOf(await run(input)));
+  const pathsOf = (output: Output): string[] => output.files.map(({ path }) => path);
+
+  it("execute() lists in order, without hidden names and without what others made", async () => {
+    const output = outputOf(await run());
+    expect(output.files).to.deep.equal([
+      { path: "README.md", size: 9, type: "file" },
+      { path: "a", size: 0, type: "directory" },
+      { path: "a/b", size: 0, type: "directory" },
+      { path: "a/b/c.ts", size: 8, type: "file" },
+      { path: "a/b/d.js", size: 8, type: "file" },
+      { path: "a/up", size: 0, type: "symlink" },
+      { path: "a/z.ts", size: 6, type: "file" },
+      { path: "a-b", size: 0, type: "directory" },
+      { path: "a-b/x.ts", size: 8, type: "file" },
+      { path: "a.txt", size: 5, type: "file" },
+      { path: "link", size: 0, type: "symlink" },
+    ]);
+    expect(output).to.include({ truncated: false });
+    expect(output.unreadable).to.deep.equal([]);
+  });
+
+  it("execute() lists hidden names and skipped folders when asked", async () => {
+    const all = await list({ includeHidden: true, skipFolders: [] });
+    expect(all).to.include.members([".env", ".git/config", ".hidden/x.ts", "node_modules/dep/index.js"]);
+    expect(await list({ includeHidden: true }))
+      .to.include(".env")
+      .and.not.include(".git");
+    expect(await list({ path: "node_modules" })).to.deep.equal(["node_modules/dep", "node_modules/dep/index.js"]);
+  });
+
+  it("execute() matches a glob below the listed folder", async () => {
+    expect(await list({ glob: "**/*.ts" })).to.deep.equal(["a/b/c.ts", "a/z.ts", "a-b/x.ts"]);
+    expect(await list({ path: "a", glob: "*.ts" })).to.deep.equal(["a/z.ts"]);
+    expect(await list({ glob: "{a/b,a-b}/*.{js,ts}" })).to.deep.equal(["a/b/c.ts", "a/b/d.js", "a-b/x.ts"]);
+    expect(await list({ glob: "*" })).to.deep.equal(["README.md", "a", "a-b", "a.txt", "link"]);
+  });
+
+  it("execute() gives the first entries when there are too many", async () => {
+    const all = await list();
+    for (let maxEntries = 1; maxEntries <= all.length; maxEntries++) {
+      const output = outputOf(await run({ maxEntries }));
+      expect(pathsOf(output)).to.deep.equal(all.slice(0, maxEntries));
+      expect(output.truncated).to.equal(maxEntries < all.length);
+    }
+    await mkdir(join(root, "many"));
+    const names = Array.from({ length: 300 }, (_, at) => `${at}`);
+    await Promise.all(names.map((name) => writeFile(join(root, "many", name), "")));
+    const first = names.sort().slice(0, 5);
+    expect(await list({ path: "many", maxEntries: 5 })).to.deep.equal(first.map((name) => `many/${name}`));
+  });
+
+  it("execute() does not follow links, and refuses those that lead out", async () => {
+    expect(codeOf(await run({ path: "link" }))).to.equal("OUTSIDE_RESOURCE");
+    expect(codeOf(await run({ path: "link/etc" }))).to.equal("OUTSIDE_RESOURCE");
+    expect(codeOf(await run({ path: ".." }))).to.equal("OUTSIDE_RESOURCE");
+    expect(await list({ path: "a/up", glob: "*.md" })).to.deep.equal(["a/up/README.md"]);
+  });
+
+  it("execute() answers what is missing or no folder", async () => {
+    expect(codeOf(await run({ path: "none" }))).to.equal("NOT_FOUND");
+    expect(codeOf(await run({ path: "a.txt" }))).to.equal("NOT_A_FOLDER");
+    expect(codeOf(await run({ path: "a.txt/x" }))).to.equal("NOT_A_FOLDER");
+    expect(codeOf(await run({}, { path: join(root, "none") }))).to.equal("NOT_FOUND");
+    const answer = await run({ path: "none" });
+    expect(answer.error?.message).to.include("none").and.not.include(root);
+  });
+
+  it("execute() lists a single-file resource", async () => {
+    const output = outputOf(await run({}, { path: join(root, "a.txt") }));
+    expect(output.files).to.deep.equal([{ path: "a.txt", size: 5, type: "file" }]);
+  });
+
+  it("execute() lists a root that is a link", async () => {
+    await symlink("a", join(root, "alias"));
+    expect(pathsOf(outputOf(await run({ glob: "*.ts" }, { path: join(root, "alias") })))).to.deep.equal(["z.ts"]);
+  });
+
+  it("execute() leaves out sockets and pipes", async function () {
+    if (process.platform === "win32") return this.skip();
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    expect(await list()).to.not.include("pipe");
+  });
+
+  it("execute() names the folders that it may not read", async function () {
+    if (process.getuid?.() === 0) return this.skip();
+    await chmod(join(root, "a"), 0);
+    const output = outputOf(await run());
+    expect(output.unreadable).to.deep.equal(["a"]);
+    expect(pathsOf(output)).to.include("a-b/x.ts");
+    await chmod(join(root, "a"), 0o755);
+  });
+
+  it("execute() stops when cancelled, and polls at every entry", async () => {
+    const error = await rejectionOf(run({}, { onPoll: (polls, cancel) => (polls === 3 ? cancel() : undefined) }));
+    expect(error).to.be.instanceOf(ToolCancelledError);
+  });
+
+  it("execute() reports progress", async () => {
+    await mkdir(join(root, "many"));
+    const names = Array.from({ length: 1_001 }, (_, at) => `${at}`);
+    await Promise.all(names.map((name) => writeFile(join(root, "many", name), "")));
+    const { context, progress } = fakeCall({ path: root });
+    outputOf(await execute({}, context));
+    expect(progress).to.deep.equal([[1_000, undefined]]);
+  });
+});

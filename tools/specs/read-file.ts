@@ -1,0 +1,68 @@
+/** What `builtin/read-file` takes, gives and may do. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { ToolSpec } from "../../src/tool.js";
+import { MAX_READ_BYTES, READ_BYTES } from "../defaults.js";
+
+const encoding = [Type.Literal("utf8"), Type.Literal("base64")];
+
+const inputSchema = Type.Object(
+  {
+    path: Type.String({ description: "File to read, relative to the resource's root." }),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: "Byte to start at; give nextOffset of the last answer to read on.",
+      }),
+    ),
+    length: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_READ_BYTES,
+        default: READ_BYTES,
+        description: "Bytes to read at most. Default: 1 MiB.",
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.Union(encoding, {
+        default: "utf8",
+        description: "How content is wanted. What is not valid UTF-8 text comes as base64 in any case.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const outputSchema = Type.Object(
+  {
+    path: Type.String({ description: "The file's path relative to the resource's root, with slashes." }),
+    content: Type.String({ description: "Text, or base64 of the bytes; encoding says which." }),
+    encoding: Type.Union(encoding, { description: "How content is written." }),
+    size: Type.Integer({ minimum: 0, description: "Bytes of the whole file." }),
+    offset: Type.Integer({
+      minimum: 0,
+      description: "Byte at which content starts; up to 3 after the one asked for when that is inside a character.",
+    }),
+    bytes: Type.Integer({ minimum: 0, description: "Bytes of the file that content holds." }),
+    truncated: Type.Boolean({ description: "True when the file goes on after content." }),
+    nextOffset: Type.Optional(Type.Integer({ minimum: 0, description: "Where to read on, when truncated." })),
+  },
+  { additionalProperties: false },
+);
+
+/** Input of `builtin/read-file`. */
+export type Input = Static<typeof inputSchema>;
+/** Output of `builtin/read-file`. */
+export type Output = Static<typeof outputSchema>;
+
+/** `builtin/read-file`: reads a file or a range of its bytes. */
+export const spec = {
+  name: "builtin/read-file",
+  description: "Reads a file, or a range of its bytes, as text or base64. Reads 1 MiB unless asked for more.",
+  version: "1.0.0",
+  source: "builtin",
+  inputSchema,
+  outputSchema,
+  capability: { writes: false, stateless: true, idempotent: true, fs: { read: ["repo"] } },
+} satisfies ToolSpec;
