@@ -3,6 +3,7 @@
  * nothing of threads, so the inline tier runs the same engine.
  */
 import type { CancelWords } from "../src/protocol/cancel-words.js";
+import { packAnswer, unpackCalls } from "../src/protocol/call-batch.js";
 import { decodeError, encodeError } from "../src/protocol/error-codec.js";
 import { ToolRuntimeError } from "../src/protocol/errors.js";
 import type {
@@ -70,7 +71,7 @@ export class CellEngine {
     if (message.type === "reply") this.#settleRequest(message);
     else {
       const now = performance.now();
-      for (const call of message.calls) {
+      for (const call of unpackCalls(message.calls)) {
         this.#options.words.received(call.slot, now);
         this.#queue.push(call);
       }
@@ -177,15 +178,13 @@ export class CellEngine {
   }
 
   #post(outgoing: readonly OutgoingAnswer[]): void {
-    const first = outgoing[0];
-    if (first && outgoing.length === 1) {
-      this.#options.post({ type: "answers", answers: [first.answer] }, first.transfer);
-      return;
+    const answers: unknown[] = [];
+    let transfer = NO_TRANSFER;
+    for (const one of outgoing) {
+      packAnswer(answers, one.answer);
+      if (one.transfer.length > 0) transfer = [...transfer, ...one.transfer];
     }
-    this.#options.post(
-      { type: "answers", answers: outgoing.map(({ answer }) => answer) },
-      outgoing.flatMap(({ transfer }) => transfer),
-    );
+    this.#options.post({ type: "answers", answers }, transfer);
   }
 
   #event(call: RunningCall, event: CallEvent): void {

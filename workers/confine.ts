@@ -6,9 +6,13 @@ import * as nodeModule from "node:module";
 import { MessagePort } from "node:worker_threads";
 import type { ConfinementMessage } from "../src/protocol/lease.js";
 
-const NET_MODULES = ["net", "tls", "http", "https", "http2", "dgram", "dns", "dns/promises"];
-/** These reach the whole process, whatever the worker's flags say. */
-const HOST_MODULES = ["inspector", "inspector/promises", "v8", "cluster", "trace_events", "repl", "wasi"];
+const NET_MODULES = [
+  ...["net", "tls", "http", "https", "http2", "dgram", "dns", "dns/promises"],
+  ...["_http_agent", "_http_client", "_http_common", "_http_incoming", "_http_outgoing", "_http_server"],
+  ...["_tls_common", "_tls_wrap"],
+];
+/** These reach the whole process, or files past the permission flags, whatever the flags say. */
+const HOST_MODULES = ["sqlite", "inspector", "inspector/promises", "v8", "cluster", "trace_events", "repl", "wasi"];
 const NET_GLOBALS = ["fetch", "WebSocket", "EventSource"];
 
 interface ResolvedModule {

@@ -1,6 +1,7 @@
 /** The coordinator's end of a cell's call path: slots, coalesced messages, answers. */
 import type { CancelReason, CancelWords } from "../protocol/cancel-words.js";
 import { LIFECYCLE_SLOT, SlotState } from "../protocol/cancel-words.js";
+import { packCall, unpackAnswers } from "../protocol/call-batch.js";
 import { decodeError, encodeError, type EncodedError } from "../protocol/error-codec.js";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { CallKey, CallMessage, CellAnswer, FromCell, ToCell } from "../protocol/messages.js";
@@ -110,8 +111,7 @@ export class CallPort<Call extends CellCall> {
     const { cell, observer } = this.#options;
     switch (message.type) {
       case "answers":
-        if (!Array.isArray(message.answers)) return;
-        for (const answer of message.answers as CellAnswer[]) if (isRecord(answer)) this.#answered(answer);
+        if (Array.isArray(message.answers)) unpackAnswers(message.answers, this.#answered);
         return;
       case "event": {
         const { key, event } = message;
@@ -127,7 +127,7 @@ export class CallPort<Call extends CellCall> {
     }
   }
 
-  #answered(raw: CellAnswer): void {
+  readonly #answered = (raw: CellAnswer): void => {
     const { slot, generation } = raw;
     // An answer to a call of another generation comes too late, or was made up.
     if (!(slot > LIFECYCLE_SLOT) || this.#generations[slot] !== generation || this.#taken[slot] !== true) return;
@@ -135,7 +135,7 @@ export class CallPort<Call extends CellCall> {
     if (call) this.#options.words.readMarks(slot, call.marks);
     this.#forget(slot);
     this.#options.observer.answered(this.#options.cell, call, checkedAnswer(raw));
-  }
+  };
 
   readonly #flush = (): void => {
     const batch = this.#batch;
@@ -161,7 +161,7 @@ export class CallPort<Call extends CellCall> {
   }
 
   #post(batch: readonly number[]): void {
-    const calls: CallMessage[] = [];
+    const calls: unknown[] = [];
     let transfer: ArrayBuffer[] | undefined;
     for (const slot of batch) {
       const call = this.#table[slot];
@@ -170,7 +170,7 @@ export class CallPort<Call extends CellCall> {
         this.#forget(slot);
         continue;
       }
-      calls.push(messageOf(slot, this.#generations[slot] ?? 0, call));
+      packCall(calls, messageOf(slot, this.#generations[slot] ?? 0, call));
       if (call.transfer) (transfer ??= []).push(...call.transfer);
     }
     if (calls.length > 0) this.#options.post({ type: "calls", calls }, transfer ?? NO_TRANSFER);

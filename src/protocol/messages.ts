@@ -23,8 +23,17 @@ export type HostReply =
   | { readonly type: "reply"; readonly requestId: number; readonly ok: true; readonly value: unknown }
   | { readonly type: "reply"; readonly requestId: number; readonly ok: false; readonly error: EncodedError };
 
+/** Calls as they travel, packed: five members a call, which are slot, generation, call id, input, and what few calls have. */
+export type CallBatch = readonly unknown[];
+
+/**
+ * Answers as they travel, packed: four members an answer, which are slot, generation, size and output. An answer of
+ * another kind stands whole in place of the output, with size -1.
+ */
+export type AnswerBatch = readonly unknown[];
+
 /** Coordinator to cell, on the call port. */
-export type ToCell = { readonly type: "calls"; readonly calls: readonly CallMessage[] } | HostReply;
+export type ToCell = { readonly type: "calls"; readonly calls: CallBatch } | HostReply;
 
 /** How a call ended, as the cell tells it. */
 export type CellAnswer = CallKey &
@@ -46,7 +55,7 @@ export type CallEvent =
 
 /** Cell to coordinator, on the call port. */
 export type FromCell =
-  | { readonly type: "answers"; readonly answers: readonly CellAnswer[] }
+  | { readonly type: "answers"; readonly answers: AnswerBatch }
   /** `key` is absent where the event belongs to no running call. */
   | { readonly type: "event"; readonly key?: CallKey; readonly event: CallEvent }
   /**

@@ -21,14 +21,53 @@ export interface PayloadRefusal {
  * @returns the size, or why the value may not cross
  */
 export function measurePayload(root: unknown, limits: PayloadLimits): number | PayloadRefusal {
-  const survey = new Survey(limits);
   try {
+    const quick = measureFlat(root, limits);
+    if (quick >= 0) return quick;
+    const survey = new Survey(limits);
     survey.visit(root, undefined);
     return survey.refusal ?? survey.descend();
   } catch (error) {
     // Getters and proxies run code of whoever made the value.
     const message = error instanceof Error ? error.message : "it throws";
     return { reason: "not_cloneable", message: `holds a member that cannot be read: ${message}` };
+  }
+}
+
+/**
+ * Most payloads are a primitive or a plain object of a few primitives.
+ * @returns the size, or -1 where the payload needs a survey
+ */
+function measureFlat(root: unknown, limits: PayloadLimits): number {
+  const own = primitiveSize(root);
+  if (own >= 0) return own <= limits.maxBytes ? own : -1;
+  if (typeof root !== "object" || root === null || Object.getPrototypeOf(root) !== Object.prototype) return -1;
+  if (limits.maxDepth < 1) return -1;
+  let bytes = 0;
+  let left = Math.min(FLAT_FIELDS, limits.maxValues - 1);
+  for (const key of Object.keys(root)) {
+    const size = primitiveSize((root as Record<string, unknown>)[key]);
+    if (size < 0 || --left < 0) return -1;
+    bytes += key.length + size;
+  }
+  return bytes <= limits.maxBytes ? bytes : -1;
+}
+
+const FLAT_FIELDS = 32;
+
+function primitiveSize(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return value.length;
+    case "undefined":
+      return 0;
+    case "object":
+      return value === null ? 4 : -1;
+    case "function":
+    case "symbol":
+      return -1;
+    default:
+      return 8;
   }
 }
 

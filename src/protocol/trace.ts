@@ -103,17 +103,19 @@ export class CallMarks {
 /** Origin of `performance.now()` as epoch milliseconds. */
 const timeOrigin = performance.timeOrigin;
 
-let lastMillisecond = NaN;
-let lastText = "";
+const KEPT = 64;
+const milliseconds = new Float64Array(KEPT).fill(NaN);
+const texts = new Array<string>(KEPT).fill("");
 
-/** Formats a mark as ISO 8601. Busy hosts end many calls in one millisecond, so the last text is kept. */
+/** Formats a mark as ISO 8601. Busy hosts begin and end many calls in the same few milliseconds, so their texts are kept. */
 export function isoTime(mark: number): string {
   const millisecond = Math.floor(timeOrigin + mark);
-  if (millisecond !== lastMillisecond) {
-    lastMillisecond = millisecond;
-    lastText = new Date(millisecond).toISOString();
+  const place = ((millisecond % KEPT) + KEPT) % KEPT;
+  if (milliseconds[place] !== millisecond) {
+    milliseconds[place] = millisecond;
+    texts[place] = new Date(millisecond).toISOString();
   }
-  return lastText;
+  return texts[place] ?? "";
 }
 
 /**

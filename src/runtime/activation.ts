@@ -25,6 +25,8 @@ export interface ActivationHost {
   resumeTurn(call: ToolCall): void;
   /** Answers what a running call asks of the host. */
   ask(call: ToolCall, name: string, args: unknown): Promise<unknown>;
+  /** An answer came for a call that had ended; it is discarded. */
+  lateResult(): void;
   /** The tool has a cell; the cache may show it. */
   activated(activation: Activation): void;
   /** The tool has lost its last cell, or never got one. */
@@ -46,6 +48,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   readonly #maxCells: number;
   readonly #backlog = new Set<ToolCall>();
   #waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #stealLater: NodeJS.Timeout | undefined;
   #closing = false;
 
   constructor(
@@ -123,6 +126,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   /** Deactivates every cell, once no call runs any more. Never rejects. */
   async close(): Promise<void> {
     this.#closing = true;
+    clearTimeout(this.#stealLater);
     const details = { tool: this.toolName, planId: this.planId };
     const text = `Tool "${this.toolName}" was deactivated in plan "${this.planId}" before it was ready.`;
     this.#failAll(new ToolActivationError(text, { details }));
@@ -152,6 +156,15 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     // For a nested call every slot, and every cell, may be held by one that waits for it.
     const stuck = call.parent && seats.length > 0 && !this.#cells.roomiest();
     if (stuck || !this.#cells.ensureFirst(call.parent !== undefined)) this.#failExhausted(call);
+  }
+
+  /** Sends calls that were taken back from a cell to others, to those that are there before ones that have to start. */
+  #requeue(calls: readonly ToolCall[]): void {
+    for (const call of calls) this.#queue(call);
+    if (this.#backlog.size === 0) return;
+    this.#pump();
+    if (this.#backlog.size > 0) this.#cells.ensureFirst(false);
+    if (this.#maxCells > 1) this.#grow();
   }
 
   #unqueue(call: ToolCall): boolean {
@@ -220,7 +233,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     seat.leaving = "spoiled";
     const waiting = seat.withdraw();
     this.#cells.kill(seat);
-    for (const call of waiting) this.#queue(call);
+    this.#requeue(waiting);
   }
 
   #idle(seat: Seat): void {
@@ -235,6 +248,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   /** Takes over calls that wait behind a busy sibling. */
   #steal(seat: Seat): boolean {
     const before = performance.now() - STEAL_AFTER_MS;
+    let crowded = false;
     for (const sibling of this.#cells.seats) {
       if (sibling === seat || sibling.cell.inFlight < 2) continue;
       const taken = sibling.withdraw(Math.ceil(sibling.cell.inFlight / 2), before);
@@ -243,9 +257,17 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
         this.#send(seat, call);
       }
       if (taken.length > 0) return true;
+      crowded = true;
     }
+    // What was sent just now may turn out to wait.
+    if (crowded) this.#stealLater ??= setTimeout(this.#stealAgain, STEAL_AFTER_MS * 2);
     return false;
   }
+
+  readonly #stealAgain = (): void => {
+    this.#stealLater = undefined;
+    for (const seat of this.#cells.seats) if (seat.open && seat.cell.inFlight === 0) this.#idle(seat);
+  };
 
   // ── what the cells come to ─────────────────────────────────────────────
 
@@ -266,33 +288,37 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     seat.leaving = "yield";
     const waiting = seat.withdraw();
     if (seat.cell.inFlight === 0) void this.#cells.giveUp(seat);
-    for (const call of waiting) this.#queue(call);
+    this.#requeue(waiting);
   }
 
   cellEnded(seat: Seat, end: CellEnd): void {
-    for (const call of seat.cell.calls()) this.#orphaned(call, seat, end);
-    if (this.#backlog.size > 0) this.#cells.ensureFirst(false);
-    else if (this.#cells.seats.length === 0 && !this.#cells.starting && !this.#closing && end.kind !== "released") {
+    this.#requeue(seat.cell.calls().filter((call) => this.#outlives(call, seat, end)));
+    if (
+      this.#backlog.size === 0 &&
+      this.#cells.seats.length === 0 &&
+      !this.#cells.starting &&
+      !this.#closing &&
+      end.kind !== "released"
+    ) {
       this.#host.evicted(this);
     }
   }
 
-  /** A call whose cell has ended: one that never started goes to another cell. */
-  #orphaned(call: ToolCall, seat: Seat, end: CellEnd): void {
-    if (call.settled) return;
+  /** Settles a call whose cell has ended. @returns whether it never started and so goes to another cell */
+  #outlives(call: ToolCall, seat: Seat, end: CellEnd): boolean {
+    if (call.settled) return false;
     const movable = !seat.cell.hasStarted(call) && !call.transfer && call.moves < MAX_MOVES && !this.#closing;
-    if (movable && !call.interruption) {
-      this.#queue(call);
-      return;
-    }
+    if (movable && !call.interruption) return true;
     const culprit = seat.killedFor;
     call.settle({ kind: "cell_ended", end, ...(culprit && culprit !== call && { killedBy: culprit.callId }) });
+    return false;
   }
 
   // ── what the cells tell ────────────────────────────────────────────────
 
   answered(cell: Cell<ToolCall>, call: ToolCall | undefined, answer: CellAnswer): void {
-    call?.settle({ kind: "answer", answer });
+    // The caller has been told already where the call was not waited for any longer.
+    if (call && !call.settle({ kind: "answer", answer }) && answer.kind !== "skipped") this.#host.lateResult();
     this.#slotFreed(cell);
   }
 
@@ -348,7 +374,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     if (call ?? late) {
       const waiting = seat.withdraw();
       if (cell.inFlight === 0) void this.#cells.giveUp(seat);
-      for (const moved of waiting) this.#queue(moved);
+      this.#requeue(waiting);
     } else {
       // One of the running calls may wait for ever for what just failed: none can be trusted to end.
       seat.crash = error;

@@ -4,8 +4,13 @@ import { randomBytes } from "node:crypto";
 const prefix = randomBytes(4).toString("hex");
 let last = 0;
 
-/** A new call id. */
-export function nextCallId(): string {
+/** The number of a new call. */
+export function nextSerial(): number {
   last = (last + 1) >>> 0;
-  return prefix + last.toString(16).padStart(8, "0");
+  return last;
+}
+
+/** The id of the call with this number. */
+export function callIdOf(serial: number): string {
+  return prefix + serial.toString(16).padStart(8, "0");
 }

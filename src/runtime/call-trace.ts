@@ -33,23 +33,24 @@ export function traceOf(call: ToolCall, closing: Closing): ToolExecutionTrace {
   // A call that ends before it was sent has never been settled by a cell.
   if (call.marks.settled !== call.marks.settled) call.marks.settled = closed;
   const { queued } = call.marks;
-  const success = closing.outcome === "ok";
-  return Object.freeze({
+  // Fields are added one by one: this runs for every call, and spreads cost more than all the rest.
+  const trace: { -readonly [Name in keyof ToolExecutionTrace]: ToolExecutionTrace[Name] } = {
     toolName: call.toolName,
-    ...(closing.toolVersion !== undefined && { toolVersion: closing.toolVersion }),
     planId: call.planId,
     callId: call.callId,
-    ...(call.parent && { parentCallId: call.parent.callId }),
     startedAt: isoTime(queued),
     endedAt: isoTime(closed),
     durationMs: closed - queued,
     phases: phasesOf(call.marks, closed),
     resultSizeBytes: closing.resultSizeBytes,
-    success,
-    ...(closing.error && { error: closing.error.message }),
+    success: closing.outcome === "ok",
     outcome: closing.outcome,
-    ...(call.cell && { cell: call.cell }),
     attempt: call.attempt,
-    ...(call.cost !== undefined && { cost: call.cost }),
-  });
+  };
+  if (closing.toolVersion !== undefined) trace.toolVersion = closing.toolVersion;
+  if (call.parent) trace.parentCallId = call.parent.callId;
+  if (closing.error) trace.error = closing.error.message;
+  if (call.cell) trace.cell = call.cell;
+  if (call.cost !== undefined) trace.cost = call.cost;
+  return Object.freeze(trace);
 }

@@ -215,7 +215,7 @@ function close(
     ...(ending.error && { error: ending.error }),
     toolVersion: tool?.spec.version,
   });
-  context.addTrace(trace);
+  context.keepTrace(trace, call.serial);
   if (message) message.trace = trace;
   if (ending.outcome === "ok") return { success: true, output: ending.output, changes, trace };
   const { error } = ending;

@@ -5,6 +5,7 @@ import { isChange, type BoundResource, type Change, type ChangeInput, type Resou
 import type { ToolExecutionTrace } from "../protocol/trace.js";
 import { CancellationToken } from "./cancellation.js";
 import { Recent } from "./recent.js";
+import { TraceLog } from "./trace-log.js";
 
 /** A resource as it is bound; `access` is `read_only` unless said otherwise. */
 export interface BindResourceInput {
@@ -60,7 +61,7 @@ export class ToolExecutionContext {
   readonly requireCheckpoints: boolean;
   readonly #resources = new Map<string, BoundResource>();
   readonly #changes: Recent<Change>;
-  readonly #traces: Recent<ToolExecutionTrace>;
+  readonly #traces: TraceLog;
 
   /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
   constructor(options: ToolExecutionContextOptions) {
@@ -79,7 +80,7 @@ export class ToolExecutionContext {
     const history = options.historyLimit ?? DEFAULT_HISTORY;
     if (!Number.isInteger(history) || history < 1) invalid("`historyLimit` must be a whole number of 1 or more");
     this.#changes = new Recent(history);
-    this.#traces = new Recent(history);
+    this.#traces = new TraceLog(history);
     const resources: unknown = options.boundResources ?? [];
     if (!Array.isArray(resources)) invalid("`boundResources` must be a list of resources");
     for (const resource of resources as BindResourceInput[]) this.bindResource(resource);
@@ -126,6 +127,11 @@ export class ToolExecutionContext {
   addTrace(trace: ToolExecutionTrace): void {
     if (typeof (trace as unknown) !== "object" || (trace as unknown) === null) invalid("a trace must be an object");
     this.#traces.add(trace);
+  }
+
+  /** @internal As `addTrace`, for a call whose id was made of a serial. */
+  keepTrace(trace: ToolExecutionTrace, serial: number | undefined): void {
+    this.#traces.add(trace, serial);
   }
 
   /** The newest changes, oldest first. */

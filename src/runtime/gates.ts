@@ -51,8 +51,18 @@ export function passGates(tool: Registration, context: ToolExecutionContext, tie
   return tier;
 }
 
+const found = new WeakMap<Registration, CellTier>();
+
 /** The weakest tier that is strong enough and can run the tool. */
 export function tierFor(tool: Registration, tiers: Tiers): CellTier | undefined {
+  const known = found.get(tool);
+  if (known) return known;
+  const tier = weakestTier(tool, tiers);
+  if (tier) found.set(tool, tier);
+  return tier;
+}
+
+function weakestTier(tool: Registration, tiers: Tiers): CellTier | undefined {
   const least = rank(requiredTier(tool));
   return tiers
     .filter((tier) => rank(tier.tier) >= least && tier.accepts(tool.source))

@@ -4,6 +4,7 @@ import type { CellAnswer } from "../protocol/messages.js";
 import type { Change } from "../protocol/tool.js";
 import { CallMarks, type CellInfo } from "../protocol/trace.js";
 import type { TurnTaker } from "./admission.js";
+import { callIdOf, nextSerial } from "./call-ids.js";
 import type { CancellationToken, CancelSubscriber } from "./cancellation.js";
 import type { CellCall, CellEnd } from "./cell.js";
 import type { ToolExecutionContext } from "./execution-context.js";
@@ -31,7 +32,8 @@ export type CallEnd =
 
 /** What a call is made of. */
 export interface ToolCallInit {
-  readonly callId: string;
+  /** The caller's own id; else one is made. */
+  readonly callId?: string | undefined;
   readonly context: ToolExecutionContext;
   readonly toolName: string;
   readonly input: unknown;
@@ -44,6 +46,8 @@ export interface ToolCallInit {
 /** One call. */
 export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   readonly callId: string;
+  /** What the id was made of, unless the caller gave it. */
+  readonly serial: number | undefined;
   readonly context: ToolExecutionContext;
   readonly planId: string;
   readonly toolName: string;
@@ -83,7 +87,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   #children: Set<ToolCall> | undefined;
 
   constructor(init: ToolCallInit) {
-    this.callId = init.callId;
+    this.serial = init.callId === undefined ? nextSerial() : undefined;
+    this.callId = init.callId ?? callIdOf(this.serial ?? 0);
     this.context = init.context;
     this.planId = init.context.planId;
     this.toolName = init.toolName;

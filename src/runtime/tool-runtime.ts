@@ -4,7 +4,6 @@ import { HOST_FUNCTIONS } from "../protocol/messages.js";
 import type { JsonSchema, ToolResult, ToolSpec } from "../protocol/tool.js";
 import { Activation, type ActivationHost } from "./activation.js";
 import { Admission } from "./admission.js";
-import { nextCallId } from "./call-ids.js";
 import { CancellationToken } from "./cancellation.js";
 import { CellSupply } from "./cell-supply.js";
 import { assertContext, assertListener, assertMilliseconds, assertOptions } from "./arguments.js";
@@ -55,6 +54,7 @@ export class ToolRuntime {
   readonly #pipeline: Pipeline;
   readonly #host: ActivationHost;
   #closed: Promise<CloseReport> | undefined;
+  #lateResults = 0;
 
   /** @throws ToolRuntimeError `INVALID_OPTIONS` */
   constructor(options: ToolRuntimeOptions | undefined, tiers: (options: ResolvedOptions) => Tiers) {
@@ -75,6 +75,9 @@ export class ToolRuntime {
         this.#admission.takeBack(call);
       },
       ask: (call, name, args) => this.#answer(call, name, args),
+      lateResult: () => {
+        this.#lateResults++;
+      },
       activated: (activation) => {
         this.#plans.activated(activation);
       },
@@ -236,6 +239,7 @@ export class ToolRuntime {
 
   /**
    * Runs a tool: gates, input check, activation, run, output check, all under a trace.
+   * The input is checked now and copied before the running job's end; leave it unchanged until then.
    * @returns a result; `success: false` where the input or output breaks its schema or the tool answers with an error
    * @throws ToolRuntimeError and its kinds, ToolCancelledError; the context has a trace of each
    */
@@ -271,6 +275,11 @@ export class ToolRuntime {
   async deactivatePlan(planId: string, options?: DeactivateOptions): Promise<void> {
     assertOptions(options, "deactivatePlan");
     await this.#plans.deactivatePlan(planId, options?.drain ?? false);
+  }
+
+  /** Answers that came after their call had ended, and were discarded. */
+  get lateResults(): number {
+    return this.#lateResults;
   }
 
   /** What is activated in a plan. */
@@ -366,9 +375,8 @@ export class ToolRuntime {
       options.timeoutMs ?? this.registry.registration(toolName)?.capability.timeoutMs ?? this.#options.timeoutMs;
     const tokens = [context.cancellationToken];
     if (options.signal) tokens.push(CancellationToken.from(options.signal));
-    const callId = options.callId ?? nextCallId();
     const call = new ToolCall({
-      callId,
+      callId: options.callId,
       context,
       toolName,
       input,

@@ -14,7 +14,7 @@ export function describeAnswers(bed: Bed): void {
       expect(result.output).to.deep.equal({ list: [1, "two", null] });
       expect(result.changes).to.deep.equal([]);
       expect(result).not.to.have.property("error");
-      expect(result.trace).to.equal(onlyTrace(plan));
+      expect(result.trace).to.deep.equal(onlyTrace(plan));
       expect(result.trace).to.include({ outcome: "ok", success: true });
       expect(result.trace.cell).to.include({ tier: bed.tier.name });
     });

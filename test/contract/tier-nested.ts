@@ -15,7 +15,7 @@ export function describeNested(bed: Bed): void {
       const { output, trace } = await plan.execute(CALLER, { tool: INNER, input: { do: "echo", value: [1, 2] } });
       expect(output).to.deep.include({ success: true, output: [1, 2], changes: [] });
       const [inner, outer] = plan.context.traces;
-      expect(outer).to.equal(trace);
+      expect(outer).to.deep.equal(trace);
       expect(inner).to.include({ toolName: INNER, parentCallId: trace.callId, outcome: "ok", planId: plan.planId });
       expect(outer).not.to.have.property("parentCallId");
       expect((output as { trace: unknown }).trace).to.deep.equal(inner);

@@ -85,6 +85,8 @@ class Walk {
   }
 
   async #relative(path: string): Promise<void> {
+    // Node asks for a folder's manifest also where there is none.
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) await this.add(join(path, "package.json"));
     for (const ending of EXTENSIONS) {
       const candidate = path + ending;
       if ((await stat(candidate).catch(() => undefined))?.isFile()) {
@@ -95,7 +97,6 @@ class Walk {
     // A folder that is required by its own manifest.
     const main = (await readManifest(path))?.main;
     if (main === undefined) return;
-    await this.add(join(path, "package.json"));
     if (join(path, main) !== path) await this.#relative(join(path, main));
   }
 

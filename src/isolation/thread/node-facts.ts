@@ -12,6 +12,8 @@ export interface NodeFacts {
   readonly holdsNetwork: boolean;
   /** Whether built-in modules can be refused inside a permissioned worker. */
   readonly guardsModules: boolean;
+  /** Whether `node:sqlite` opens files past the permission flags and cannot be refused. */
+  readonly databaseEscapes: boolean;
   /** A heap limit of the host that stands over the workers' own. */
   readonly hostHeapFlag: string | undefined;
 }
@@ -28,6 +30,7 @@ export function nodeFacts(
     canDropCurrentDirectory: (major === 24 && minor >= 21) || major >= 26,
     holdsNetwork: major >= 25,
     guardsModules: (major === 22 && minor >= 15) || major >= 23,
+    databaseEscapes: major === 22 && minor >= 13 && minor < 15,
     hostHeapFlag: hostFlags.find((flag) => /^--max[-_]old[-_]space[-_]size/.test(flag)),
   };
 }

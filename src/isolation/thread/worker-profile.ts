@@ -92,12 +92,18 @@ function droppable(granted: readonly string[], node: NodeFacts): string | undefi
 /** What a worker holds of a grant, and by what. */
 export function threadEnforcement(grant: Grant, node: NodeFacts = facts): readonly Enforcement[] {
   const flags = "Node permission flags";
+  const files = node.databaseEscapes ? `${flags}; but node:sqlite goes past them` : `${flags}; node:sqlite is refused`;
   const paths = (list: readonly string[]): string => (list.length > 0 ? list.join(", ") : "nothing");
   const netGranted = grant.net === true ? "every host" : grant.net === false ? "nothing" : grant.net.join(", ");
   const netHeld = grant.net === false && (node.holdsNetwork || node.guardsModules);
   return [
-    { subject: "fs.read", granted: `${paths(grant.read)}; the tool's own code`, enforcedBy: flags, holds: true },
-    { subject: "fs.write", granted: paths(grant.write), enforcedBy: flags, holds: true },
+    {
+      subject: "fs.read",
+      granted: `${paths(grant.read)}; the tool's own code`,
+      enforcedBy: files,
+      holds: !node.databaseEscapes,
+    },
+    { subject: "fs.write", granted: paths(grant.write), enforcedBy: files, holds: !node.databaseEscapes },
     {
       subject: "host.cwd",
       granted: "nothing",

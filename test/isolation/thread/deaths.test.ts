@@ -72,9 +72,10 @@ describe("thread tier deaths", () => {
         const plan = runtime.plan({ planId: "p" });
         const calls = [1, 2].map((value) => plan.execute(TOOL, { do: "echo", value }));
         const activated = plan.activate(TOOL);
+        const settled = Promise.allSettled([...calls, activated]);
         for (let turn = 0; turn < turns * 6; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
         await runtime.close();
-        const ends = await Promise.allSettled([...calls, activated]);
+        const ends = await settled;
         expect(plan.context.traces).to.have.length(2);
         for (const trace of plan.context.traces) expect(["ok", "cancelled"]).to.include(trace.outcome);
         expect(ends.map(({ status }) => status)).to.have.length(3);

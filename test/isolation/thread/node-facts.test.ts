@@ -22,6 +22,7 @@ describe("nodeFacts()", () => {
         canDropCurrentDirectory: drop,
         holdsNetwork: net,
         guardsModules: guard,
+        databaseEscapes: version === "22.13.0",
         hostHeapFlag: undefined,
       });
     });
