@@ -42,7 +42,7 @@ describe("thread tier deaths", () => {
       "ends its thread with an error": "process.exit(9);",
       "throws beside": `setImmediate(() => { throw new TypeError("beside"); }); await new Promise(() => {});`,
       "rejects beside": `void Promise.reject(new TypeError("beside")); await new Promise(() => {});`,
-      "runs out of memory": "const hoard = []; for (;;) hoard.push({ index: hoard.length });",
+      "runs out of memory": "let hoard; for (let index = 0; ; index++) hoard = { index, hoard };",
     };
     for (const [what, code] of Object.entries(tops)) {
       it(`a module that ${what} fails all who wait; once it is mended the next call is served`, async () => {
