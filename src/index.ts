@@ -58,10 +58,12 @@ export {
   type ToolCapability,
   type ToolContext,
   type ToolError,
+  type ToolFailure,
   type ToolLog,
   type ToolResult,
   type ToolSource,
   type ToolSpec,
+  type ToolSuccess,
 } from "./protocol/tool.js";
 export {
   OUTCOMES,

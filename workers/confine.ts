@@ -57,7 +57,12 @@ export function confine(rules: ConfinementMessage): void {
   for (const name of ["_getActiveHandles", "_getActiveRequests"]) replace(process, name, () => []);
   Object.freeze(MessagePort.prototype);
   replace(process, "report", undefined);
-  if (!rules.net) for (const name of NET_GLOBALS) replace(globalThis, name, undefined);
+  if (rules.net) return;
+  for (const name of NET_GLOBALS) {
+    replace(globalThis, name, function () {
+      throw denied(`${name} (capability: { net: true } at registration grants it)`);
+    });
+  }
 }
 
 function guardModules(refused: ReadonlySet<string>): void {
@@ -72,7 +77,7 @@ function guardModules(refused: ReadonlySet<string>): void {
 }
 
 function denied(what: string): Error {
-  return Object.assign(new Error(`Access to ${what} is not granted to this tool's cell.`), {
+  return Object.assign(new Error(`Access to ${what} is not granted to this tool's cell`), {
     code: "ERR_ACCESS_DENIED",
   });
 }

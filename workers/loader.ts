@@ -40,18 +40,27 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
-    const denied = (error as { code?: unknown } | undefined)?.code === "ERR_ACCESS_DENIED";
-    const hint = denied
-      ? " Its cell may read the module's own imports only; name other files or folders that it loads under `code` at registration."
-      : "";
-    throw new ToolActivationError(`The module "${url}" cannot be loaded: ${messageOf(error)}.${hint}`, {
+    throw new ToolActivationError(`The module "${url}" cannot be loaded: ${messageOf(error)}${hintFor(error)}`, {
       cause: error,
     });
   }
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+/** What a person can do about it. */
+function hintFor(error: unknown): string {
+  if (error instanceof SyntaxError) return " `node --check FILE` shows where.";
+  const { code, permission, resource } = (error ?? {}) as { code?: unknown; permission?: unknown; resource?: unknown };
+  if (code !== "ERR_ACCESS_DENIED" || typeof permission !== "string" || !permission.startsWith("FileSystem")) return "";
+  const what = typeof resource === "string" ? ` It asked for "${resource}".` : "";
+  return (
+    `${what} A cell may read what the module's import statements name; name other files or folders that it loads under ` +
+    "`codeFiles` at registration."
+  );
 }
 
 interface Candidate {

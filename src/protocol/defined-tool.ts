@@ -1,5 +1,4 @@
 /** A tool as `defineTool` makes it, typed from its schemas. */
-import type { Static, TSchema } from "@sinclair/typebox";
 import type {
   JsonSchema,
   ToolActivationContext,
@@ -10,8 +9,12 @@ import type {
   ToolSpec,
 } from "./tool.js";
 
-/** The static type of a schema; `unknown` for one that TypeBox did not make. */
-export type Infer<Schema> = Schema extends TSchema ? Static<Schema> : unknown;
+/**
+ * The static type of a schema, read off its form, so that another copy of TypeBox is as good; `unknown` for one that TypeBox did not make.
+ */
+export type Infer<Schema> = Schema extends { readonly static: unknown; readonly params: readonly unknown[] }
+  ? (Schema & { params: [] })["static"]
+  : unknown;
 
 /** What {@link defineTool} takes. */
 export interface ToolDefinition<Input extends JsonSchema, Output extends JsonSchema> {

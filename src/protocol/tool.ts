@@ -126,10 +126,22 @@ export interface ToolError {
 }
 
 /** What a caller gets. */
-export interface ToolResult<Output = unknown> {
-  readonly success: boolean;
-  readonly output?: Output;
-  readonly error?: ToolError;
+export type ToolResult<Output = unknown> = ToolSuccess<Output> | ToolFailure;
+
+/** The tool answered with an output. */
+export interface ToolSuccess<Output = unknown> {
+  readonly success: true;
+  readonly output: Output;
+  readonly error?: undefined;
+  readonly changes: readonly Change[];
+  readonly trace: ToolExecutionTrace;
+}
+
+/** The tool answered with an error, or its input or output breaks its schema. */
+export interface ToolFailure {
+  readonly success: false;
+  readonly output?: undefined;
+  readonly error: ToolError;
   readonly changes: readonly Change[];
   readonly trace: ToolExecutionTrace;
 }

@@ -1,19 +1,46 @@
 /** Checks what callers hand in; what types forbid can still arrive from plain JavaScript. */
 import { ToolRuntimeError } from "../protocol/errors.js";
-import { ToolExecutionContext } from "./execution-context.js";
-
-/** @throws ToolRuntimeError `INVALID_ARGUMENT` */
-export function assertContext(context: unknown): asserts context is ToolExecutionContext {
-  if (context instanceof ToolExecutionContext) return;
-  invalid("The context must be a ToolExecutionContext; runtime.plan({ planId }) makes one.");
-}
 
 /**
- * Options may be left out; what is given must be an object.
+ * Options may be left out; what is given must be an object of known fields. A misspelt `readOnly`
+ * that is passed over would give a plan that writes.
  * @throws ToolRuntimeError `INVALID_ARGUMENT`
  */
-export function assertOptions(options: unknown, what: string): void {
-  if (options !== undefined && !isObject(options)) invalid(`The options of ${what} must be an object.`);
+export function assertOptions(options: unknown, what: string, known: readonly string[]): void {
+  if (options === undefined) return;
+  if (!isObject(options)) invalid(`The options of ${what} must be an object.`);
+  const problem = unknownField(options, known);
+  if (problem !== undefined) invalid(`Options of ${what}: ${problem}.`);
+}
+
+/** Names the first field that is not known, and the known one that was probably meant. */
+export function unknownField(fields: object, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const meant = closest(unknown, known);
+  return `there is no option \`${unknown.slice(0, 100)}\`; ${meant ? `did you mean \`${meant}\`?` : `known are ${known.join(", ")}`}`;
+}
+
+/** The known name that a misspelt one probably stands for. */
+export function closest(name: string, known: readonly string[]): string | undefined {
+  return known.find((candidate) => similar(candidate, name));
+}
+
+function similar(one: string, other: string): boolean {
+  const [short, long] = [one.toLowerCase(), other.toLowerCase()].sort((a, b) => a.length - b.length) as [
+    string,
+    string,
+  ];
+  return (
+    short === long || (short.length > 3 && long.startsWith(short)) || (short.length > 3 && distanceIsOne(short, long))
+  );
+}
+
+function distanceIsOne(short: string, long: string): boolean {
+  if (long.length - short.length > 1) return false;
+  let at = 0;
+  while (at < short.length && short[at] === long[at]) at++;
+  return short.slice(at + (short.length === long.length ? 1 : 0)) === long.slice(at + 1);
 }
 
 /** @throws ToolRuntimeError `INVALID_ARGUMENT` */

@@ -70,11 +70,27 @@ function thrownError(call: ToolCall, cause: Error): ToolExecutionError {
       details: details(call),
     });
   }
-  return new ToolExecutionError(`${subject(call)} threw ${cause.name}: ${cause.message}`, {
+  const hint = deniedHint(cause);
+  return new ToolExecutionError(`${subject(call)} threw ${cause.name}: ${cause.message}${hint}`, {
     outcome: "threw",
     cause,
     details: details(call),
   });
+}
+
+/** What was refused by the cell's permissions, and what to do about it. */
+function deniedHint(cause: Error): string {
+  const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown };
+  if (code !== "ERR_ACCESS_DENIED" || typeof permission !== "string") return "";
+  const of = typeof resource === "string" && resource !== "" ? ` of "${resource}"` : "";
+  const mend: Readonly<Record<string, string>> = {
+    FileSystemRead: "Bind a resource there and name its slot in capability.fs.read.",
+    FileSystemWrite:
+      "Bind a resource there with access read_write, name its slot in capability.fs.write, and use a plan that is not read-only.",
+    ChildProcess: "capability: { spawn: true } at registration grants it.",
+    Net: "capability: { net: true } at registration grants it.",
+  };
+  return ` (${permission}${of} is not granted in this plan.${mend[permission] ? ` ${mend[permission]}` : ""})`;
 }
 
 /** The error of a call that was told to stop. */
@@ -93,7 +109,8 @@ export function interruptedError(
       : "";
   const options = {
     outcome,
-    cause: cause ?? detail,
+    // A tool that merely obeyed has nothing to add to why it was told to.
+    cause: cause && !(cause instanceof ToolCancelledError) ? cause : (detail ?? cause),
     details: { ...details(call), reason, ...(more.completed && { completed: true }) },
   };
   if (deadline) {

@@ -89,7 +89,7 @@ export interface CellRequest<Call extends CellCall> {
 
 /** Where a cell finds its tool. */
 export type CellSource =
-  | { readonly kind: "module"; readonly url: string; readonly code: readonly string[] }
+  | { readonly kind: "module"; readonly url: string; readonly codeFiles: readonly string[] }
   | { readonly kind: "object"; readonly implementation: ToolImplementation };
 
 /** What a tier enforces of one part of a grant, and by what. */

@@ -1,6 +1,6 @@
 /** What can be said of one call, and of the end of calls. */
 import { ToolRuntimeError } from "../protocol/errors.js";
-import { isObject } from "./arguments.js";
+import { isObject, unknownField } from "./arguments.js";
 
 /** Options of one call. */
 export interface ExecuteOptions {
@@ -26,11 +26,14 @@ export interface DeactivateOptions {
  */
 export function checkExecuteOptions(options: ExecuteOptions | undefined): ExecuteOptions {
   if (options === undefined) return NONE;
-  const problem = isObject(options) ? executeOptionsProblem(options) : "they must be an object";
+  const problem = isObject(options)
+    ? (unknownField(options, NAMES) ?? executeOptionsProblem(options))
+    : "they must be an object";
   if (problem) throw new ToolRuntimeError(`Options of execute: ${problem}.`, { code: "INVALID_ARGUMENT" });
   return options;
 }
 
+const NAMES = ["signal", "timeoutMs", "callId", "transfer"] as const satisfies readonly (keyof ExecuteOptions)[];
 const NONE: ExecuteOptions = Object.freeze({});
 
 function executeOptionsProblem({ signal, timeoutMs, callId, transfer }: ExecuteOptions): string | undefined {

@@ -2,9 +2,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ToolCancelledError, ToolRuntimeError, type ErrorCode } from "../protocol/errors.js";
 import { measurePayload } from "../protocol/payload.js";
-import type { ToolError, ToolResult } from "../protocol/tool.js";
+import type { Change, ToolError, ToolResult } from "../protocol/tool.js";
+import type { Outcome, ToolExecutionTrace } from "../protocol/trace.js";
 import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
+import { closest } from "./arguments.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
@@ -16,6 +18,9 @@ import type { RuntimeEvents } from "./runtime-events.js";
 import { describeViolations } from "./schema-validator.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
+
+/** Names of tools in the message of a call that names none of them. */
+const NAMES_SHOWN = 8;
 
 /** What the pipeline works with. */
 export interface Pipeline {
@@ -62,7 +67,7 @@ async function run(
     tool = findTool(pipeline, call);
     const tier = passGates(tool, context, pipeline.tiers);
     const invalid = checkInput(pipeline, tool, call);
-    if (invalid) return close(call, context, tool, message, { outcome: "invalid_input", error: invalid });
+    if (invalid) return fail(call, context, tool, message, "invalid_input", invalid);
     call.marks.validated = performance.now();
     if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
     if (!takeTurn(pipeline, call)) await turn(pipeline, call);
@@ -71,13 +76,13 @@ async function run(
     const end = await call.ended;
     if (end.kind === "refused") {
       const error = notCopied(call, "INPUT_NOT_CLONEABLE", end.message);
-      return close(call, context, tool, message, { outcome: "invalid_input", error });
+      return fail(call, context, tool, message, "invalid_input", error);
     }
     const answer = answerOf(call, end);
     pipeline.executed(call);
     return closeAnswered(pipeline, call, context, tool, message, answer);
   } catch (error) {
-    close(call, context, tool, message, { outcome: outcomeOfError(error), error: asError(error) });
+    record(call, context, tool, message, { outcome: outcomeOfError(error), error: asError(error), size: 0 });
     throw error;
   } finally {
     call.release();
@@ -87,7 +92,7 @@ async function run(
 
 /** Leaves the trace of a call that its plan could not take, and ends it. */
 export function refuse(call: ToolCall, context: ToolExecutionContext, error: unknown): void {
-  close(call, context, undefined, undefined, { outcome: outcomeOfError(error), error: asError(error) });
+  record(call, context, undefined, undefined, { outcome: outcomeOfError(error), error: asError(error), size: 0 });
   call.release();
 }
 
@@ -100,13 +105,17 @@ function checkCancelled(call: ToolCall): void {
 function findTool(pipeline: Pipeline, call: ToolCall): Registration {
   const tool = pipeline.registry.registration(call.toolName);
   if (tool) return tool;
-  throw new ToolRuntimeError(
-    `Tool "${call.toolName}" is not registered (plan "${call.planId}"). Register it before you execute it.`,
-    {
-      code: "NOT_REGISTERED",
-      details: { tool: call.toolName, planId: call.planId },
-    },
-  );
+  const names = pipeline.registry.list().map(({ name }) => name);
+  const meant = closest(call.toolName, names);
+  const hint = meant
+    ? `Did you mean "${meant}"?`
+    : names.length > 0
+      ? `Registered are ${names.slice(0, NAMES_SHOWN).join(", ")}${names.length > NAMES_SHOWN ? ", …" : ""}.`
+      : "No tool is registered yet.";
+  throw new ToolRuntimeError(`Tool "${call.toolName}" is not registered (plan "${call.planId}"). ${hint}`, {
+    code: "NOT_REGISTERED",
+    details: { tool: call.toolName, planId: call.planId },
+  });
 }
 
 function checkInput(pipeline: Pipeline, tool: Registration, call: ToolCall): ToolError | undefined {
@@ -168,13 +177,6 @@ function turn(pipeline: Pipeline, call: ToolCall): Promise<void> {
   });
 }
 
-interface Ending {
-  readonly outcome: "ok" | "tool_error" | "invalid_input" | "invalid_output" | ReturnType<typeof outcomeOfError>;
-  readonly output?: unknown;
-  readonly size?: number;
-  readonly error?: ToolError | Error;
-}
-
 function closeAnswered(
   pipeline: Pipeline,
   call: ToolCall,
@@ -185,7 +187,7 @@ function closeAnswered(
 ): ToolResult {
   for (const change of answer.changes ?? []) (call.changes ??= []).push(change);
   if (answer.kind === "tool_error") {
-    return close(call, context, tool, message, { outcome: "tool_error", error: answer.error });
+    return fail(call, context, tool, message, "tool_error", answer.error);
   }
   const size = answer.size >= 0 ? answer.size : 0;
   const violations = tool.output?.check(answer.output);
@@ -193,34 +195,46 @@ function closeAnswered(
     const text = `Output validation failed for tool "${call.toolName}": ${describeViolations(violations)}.`;
     if (pipeline.options.outputValidation === "error") {
       const error = { code: "SCHEMA_VALIDATION_FAILED", message: text, details: { errors: violations } };
-      return close(call, context, tool, message, { outcome: "invalid_output", error, size });
+      return fail(call, context, tool, message, "invalid_output", error, size);
     }
     pipeline.events.warn({ code: "INVALID_OUTPUT", message: text, planId: call.planId, toolName: call.toolName });
   }
-  return close(call, context, tool, message, { outcome: "ok", output: answer.output, size });
+  const { changes, trace } = record(call, context, tool, message, { outcome: "ok", size });
+  return { success: true, output: answer.output, changes, trace };
+}
+
+/** Ends a call with an answer that is no success. */
+function fail(
+  call: ToolCall,
+  context: ToolExecutionContext,
+  tool: Registration,
+  message: ExecuteMessage | undefined,
+  outcome: Outcome,
+  error: ToolError,
+  size = 0,
+): ToolResult {
+  const { changes, trace } = record(call, context, tool, message, { outcome, error, size });
+  return { success: false, error, changes, trace };
 }
 
 /** Records changes, cost and trace. */
-function close(
+function record(
   call: ToolCall,
   context: ToolExecutionContext,
   tool: Registration | undefined,
   message: ExecuteMessage | undefined,
-  ending: Ending,
-): ToolResult {
+  { outcome, error, size }: { readonly outcome: Outcome; readonly error?: ToolError | Error; readonly size: number },
+): { readonly changes: Change[]; readonly trace: ToolExecutionTrace } {
   const changes = (call.changes ?? []).map((change) => context.recordChange(change));
   const trace = traceOf(call, {
-    outcome: ending.outcome,
-    resultSizeBytes: ending.size ?? 0,
-    ...(ending.error && { error: ending.error }),
+    outcome,
+    resultSizeBytes: size,
+    ...(error && { error }),
     toolVersion: tool?.spec.version,
   });
   context.keepTrace(trace, call.serial);
   if (message) message.trace = trace;
-  if (ending.outcome === "ok") return { success: true, output: ending.output, changes, trace };
-  const { error } = ending;
-  if (error === undefined || error instanceof Error) return { success: false, changes, trace };
-  return { success: false, error, changes, trace };
+  return { changes, trace };
 }
 
 function asError(error: unknown): Error {

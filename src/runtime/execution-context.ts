@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import { isChange, type BoundResource, type Change, type ChangeInput, type ResourceAccess } from "../protocol/tool.js";
 import type { ToolExecutionTrace } from "../protocol/trace.js";
+import { unknownField } from "./arguments.js";
 import { CancellationToken } from "./cancellation.js";
 import { Recent } from "./recent.js";
 import { TraceLog } from "./trace-log.js";
@@ -31,6 +32,24 @@ export interface ToolExecutionContextOptions {
   /** How many of the newest changes and traces are kept. Default 10,000. */
   readonly historyLimit?: number;
 }
+
+const CONTEXT_OPTIONS = [
+  "planId",
+  "sessionId",
+  "actorName",
+  "boundResources",
+  "cancellationToken",
+  "readOnly",
+  "requireCheckpoints",
+  "historyLimit",
+] as const satisfies readonly (keyof ToolExecutionContextOptions)[];
+const RESOURCE_FIELDS = [
+  "slotName",
+  "resourceId",
+  "resourceType",
+  "access",
+  "path",
+] as const satisfies readonly (keyof BindResourceInput)[];
 
 /** Counts of a context. */
 export interface ContextSummary {
@@ -67,6 +86,7 @@ export class ToolExecutionContext {
   constructor(options: ToolExecutionContextOptions) {
     if (typeof options !== "object" || (options as unknown) === null)
       invalid("the options must be an object with a planId");
+    known(options, CONTEXT_OPTIONS);
     this.planId = nonEmpty(options.planId, "planId");
     this.sessionId = optionalText(options.sessionId, "sessionId");
     this.actorName = optionalText(options.actorName, "actorName");
@@ -164,6 +184,7 @@ export class ToolExecutionContext {
 export function createBoundResource(resource: BindResourceInput): BoundResource {
   if (typeof (resource as unknown) !== "object" || (resource as unknown) === null)
     invalid("a resource must be an object");
+  known(resource, RESOURCE_FIELDS);
   const slotName = nonEmpty(resource.slotName, "slotName");
   const access: unknown = resource.access ?? "read_only";
   if (access !== "read_only" && access !== "read_write") invalid('`access` must be "read_only" or "read_write"');
@@ -197,6 +218,11 @@ export function createChange(change: ChangeInput): Change {
   });
 }
 
+function known(fields: object, names: readonly string[]): void {
+  const problem = unknownField(fields, names);
+  if (problem !== undefined) invalid(problem);
+}
+
 function describeName(name: unknown): string {
   return typeof name === "string" ? name : typeof name;
 }
@@ -213,6 +239,12 @@ function optionalFlag(value: unknown, name: string): boolean {
   return value === undefined || typeof value === "boolean"
     ? (value ?? false)
     : invalid(`\`${name}\` must be true or false`);
+}
+
+/** @throws ToolRuntimeError `INVALID_ARGUMENT` */
+export function assertContext(context: unknown): asserts context is ToolExecutionContext {
+  if (context instanceof ToolExecutionContext) return;
+  invalid("the context must be a ToolExecutionContext; runtime.plan({ planId }) makes one");
 }
 
 function invalid(problem: string): never {

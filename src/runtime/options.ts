@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
+import { isObject, unknownField } from "./arguments.js";
 import { describeViolations, SchemaCache } from "./schema-validator.js";
 
 const cores = availableParallelism();
@@ -64,6 +65,10 @@ export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOption
     typeof (options as unknown) === "object" && (options as unknown) !== null && !Array.isArray(options)
       ? Object.fromEntries(Object.entries(options).filter(([, value]) => (value as unknown) !== undefined))
       : options;
+  const unknown = isObject(given) ? unknownField(given, Object.keys(OptionsSchema.properties)) : undefined;
+  if (unknown !== undefined) {
+    throw new ToolRuntimeError(`ToolRuntime options: ${unknown}.`, { code: "INVALID_OPTIONS" });
+  }
   const violations = compiled.check(given);
   if (violations) {
     throw new ToolRuntimeError(`ToolRuntime options: ${describeViolations(violations)}.`, {

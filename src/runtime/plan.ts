@@ -43,7 +43,7 @@ export class Plan {
     input: Infer<Input>,
     options?: ExecuteOptions,
   ): Promise<ToolResult<Infer<Output>>>;
-  execute(tool: string, input: unknown, options?: ExecuteOptions): Promise<ToolResult>;
+  execute<Output = unknown>(tool: string, input: unknown, options?: ExecuteOptions): Promise<ToolResult<Output>>;
   execute(tool: string | AnyTool, input: unknown, options?: ExecuteOptions): Promise<ToolResult> {
     return this.#runtime.execute(tool, input, this.context, options);
   }

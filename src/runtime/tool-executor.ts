@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { ToolActivationContext, ToolCapability, ToolContext } from "../protocol/tool.js";
 import type { CellSource } from "./cell.js";
+import { isObject, unknownField } from "./arguments.js";
 import { realPath } from "./grant.js";
 import { describeViolations, SchemaCache } from "./schema-validator.js";
 
@@ -37,7 +38,7 @@ export type ToolExecutor =
       /** `file:` URL or path of the module. */
       readonly module: string | URL;
       /** Files and folders that the module loads beside what its import statements name. */
-      readonly code?: readonly string[];
+      readonly codeFiles?: readonly string[];
     })
   | (RegistrationOptions & { readonly instance: ToolInstance })
   | (RegistrationOptions & { readonly execute: ToolInstance["execute"] });
@@ -45,7 +46,7 @@ export type ToolExecutor =
 /** What of an executor is used, checked. */
 export interface CheckedExecutor extends RegistrationOptions {
   readonly module?: string | URL | undefined;
-  readonly code?: readonly string[];
+  readonly codeFiles?: readonly string[];
   readonly instance?: ToolInstance | undefined;
   readonly execute?: ToolInstance["execute"] | undefined;
 }
@@ -54,15 +55,31 @@ const optionsCheck = new SchemaCache({ maxEntries: 1 }).compile(
   Type.Object({
     trusted: Type.Optional(Type.Boolean()),
     maxCells: Type.Optional(Type.Integer({ minimum: 1 })),
-    code: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    codeFiles: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
   }),
 );
 
+/** Names of {@link RegistrationOptions}. */
+export const REGISTRATION_OPTIONS = [
+  "capability",
+  "trusted",
+  "maxCells",
+] as const satisfies readonly (keyof RegistrationOptions)[];
+
+const EXECUTOR_FIELDS = [...REGISTRATION_OPTIONS, "module", "codeFiles", "instance", "execute"];
+
 /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
 export function checkExecutor(name: string, executor: ToolExecutor): CheckedExecutor {
-  const { module, instance, execute, trusted, maxCells, code, capability } =
+  const problem = isObject(executor) ? unknownField(executor, EXECUTOR_FIELDS) : undefined;
+  if (problem !== undefined) {
+    throw new ToolRuntimeError(`The registration of tool "${name}" cannot be used: ${problem}.`, {
+      code: "INVALID_ARGUMENT",
+      details: { tool: name },
+    });
+  }
+  const { module, instance, execute, trusted, maxCells, codeFiles, capability } =
     (executor as CheckedExecutor | undefined | null) ?? {};
-  const options = given({ trusted, maxCells, code });
+  const options = given({ trusted, maxCells, codeFiles });
   const violations = optionsCheck.check(options);
   if (violations) {
     throw new ToolRuntimeError(
@@ -86,9 +103,9 @@ export function checkExecutor(name: string, executor: ToolExecutor): CheckedExec
 }
 
 /** Where a cell finds the tool. */
-export function sourceOf(name: string, { module, code, instance, execute }: CheckedExecutor): CellSource {
+export function sourceOf(name: string, { module, codeFiles, instance, execute }: CheckedExecutor): CellSource {
   if (module !== undefined) {
-    return { kind: "module", url: moduleUrl(name, module), code: (code ?? []).map((path) => resolve(path)) };
+    return { kind: "module", url: moduleUrl(name, module), codeFiles: (codeFiles ?? []).map((path) => resolve(path)) };
   }
   if (!instance) return { kind: "object", implementation: { execute: execute ?? (() => undefined) } };
   return {
@@ -99,6 +116,22 @@ export function sourceOf(name: string, { module, code, instance, execute }: Chec
       deactivate: (context) => instance.deactivate?.(context),
     },
   };
+}
+
+/**
+ * Where a cell finds the tool of a module whose name is not known yet.
+ * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ */
+export function moduleSource(
+  module: string | URL,
+  options: RegistrationOptions & { readonly codeFiles?: readonly string[] },
+): CellSource & { kind: "module" } {
+  if (typeof (module as unknown) !== "string" && !((module as unknown) instanceof URL)) {
+    throw new ToolRuntimeError("registerModule takes a file: URL or a path.", { code: "INVALID_ARGUMENT" });
+  }
+  const source = sourceOf(String(module), checkExecutor(String(module), { ...options, module }));
+  if (source.kind === "module") return source;
+  throw new ToolRuntimeError("registerModule takes a file: URL or a path.", { code: "INVALID_ARGUMENT" });
 }
 
 /**

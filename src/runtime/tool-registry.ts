@@ -115,12 +115,15 @@ function compile(name: string, field: string, schema: ToolSpec["inputSchema"], t
     return schemas.compile(schema, { trusted });
   } catch (error) {
     if (!(error instanceof ToolSchemaValidationError)) throw error;
-    throw new ToolSchemaValidationError(`The ${field} of tool "${name}" cannot be used: ${error.message}`, {
-      errors: error.errors,
-      schema: error.schema,
-      details: { tool: name, field },
-      cause: error,
-    });
+    throw new ToolSchemaValidationError(
+      `The ${field} of tool "${name}" cannot be used: ${error.message.replace("Schema cannot be used: ", "")}`,
+      {
+        errors: error.errors,
+        schema: error.schema,
+        details: { tool: name, field },
+        cause: error,
+      },
+    );
   }
 }
 

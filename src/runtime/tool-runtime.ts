@@ -6,10 +6,10 @@ import { Activation, type ActivationHost } from "./activation.js";
 import { Admission } from "./admission.js";
 import { CancellationToken } from "./cancellation.js";
 import { CellSupply } from "./cell-supply.js";
-import { assertContext, assertListener, assertMilliseconds, assertOptions } from "./arguments.js";
+import { assertListener, assertMilliseconds, assertOptions } from "./arguments.js";
 import { checkExecuteOptions, type DeactivateOptions, type ExecuteOptions } from "./execute-options.js";
 import { execute, refuse, type Pipeline } from "./execute.js";
-import { ToolExecutionContext, type ToolExecutionContextOptions } from "./execution-context.js";
+import { assertContext, ToolExecutionContext, type ToolExecutionContextOptions } from "./execution-context.js";
 import { passGates, tierFor, type Tiers } from "./gates.js";
 import { grantFor } from "./grant.js";
 import { ToolLifecycleCache, type PlanCacheStats } from "./lifecycle-cache.js";
@@ -21,7 +21,7 @@ import { RuntimeEvents, type RuntimeEventMap } from "./runtime-events.js";
 import { ToolCall } from "./tool-call.js";
 import { describeTool, type ToolDescriptor } from "./tool-descriptor.js";
 import { entriesOf, type ToolProvider } from "./tool-provider.js";
-import { checkExecutor, sourceOf, type RegistrationOptions, type ToolExecutor } from "./tool-executor.js";
+import { moduleSource, REGISTRATION_OPTIONS, type RegistrationOptions, type ToolExecutor } from "./tool-executor.js";
 import { ToolRegistry, type Registration, type ToolFilter } from "./tool-registry.js";
 import { executorOf, isTool, nameOf } from "./given-tool.js";
 import type { AnyTool, DefinedTool, Infer } from "../protocol/defined-tool.js";
@@ -114,7 +114,7 @@ export class ToolRuntime {
   register(spec: ToolSpec, executor: ToolExecutor): ToolSpec;
   register(first: ToolSpec | AnyTool, second?: RegistrationOptions | ToolExecutor): ToolSpec {
     this.#assertOpen();
-    if (isTool(first)) assertOptions(second, "register");
+    if (isTool(first)) assertOptions(second, "register", REGISTRATION_OPTIONS);
     const spec = this.registry.register(first, isTool(first) ? executorOf(first, second) : (second as ToolExecutor));
     const registration = this.registry.registration(spec.name);
     if (registration) {
@@ -131,14 +131,13 @@ export class ToolRuntime {
    */
   async registerModule(
     url: string | URL,
-    options: RegistrationOptions & { readonly code?: readonly string[] } = {},
+    options: RegistrationOptions & { readonly codeFiles?: readonly string[] } = {},
   ): Promise<ToolSpec> {
     this.#assertOpen();
-    assertOptions(options, "registerModule");
-    const source = sourceOf("of a module", checkExecutor("of a module", { ...options, module: url }));
+    assertOptions(options, "registerModule", [...REGISTRATION_OPTIONS, "codeFiles"]);
+    const source = moduleSource(url, options);
     const tier = this.#tiers.find((candidate) => candidate.accepts(source));
-    if (!tier || source.kind !== "module")
-      throw new ToolRuntimeError("This runtime has no tier that runs modules.", { code: "INVALID_ARGUMENT" });
+    if (!tier) throw new ToolRuntimeError("This runtime has no tier that runs modules.", { code: "INVALID_ARGUMENT" });
     const spec = await tier.describe(source, this.#options.activationTimeoutMs);
     if (typeof spec !== "object" || spec === null) {
       throw new ToolRuntimeError(
@@ -168,16 +167,16 @@ export class ToolRuntime {
   }
 
   /** Forgets a tool; what is activated stays until its plan ends. @returns whether there was one */
-  unregister(name: string): boolean {
-    return this.registry.unregister(name);
+  unregister(tool: string | AnyTool): boolean {
+    return this.registry.unregister(typeof tool === "string" ? tool : nameOf(tool));
   }
 
   list(filter?: ToolFilter): ToolSpec[] {
     return this.registry.list(filter);
   }
 
-  get(name: string): ToolSpec | undefined {
-    return this.registry.get(name);
+  get(tool: string | AnyTool): ToolSpec | undefined {
+    return this.registry.get(typeof tool === "string" ? tool : nameOf(tool));
   }
 
   /**
@@ -249,7 +248,12 @@ export class ToolRuntime {
     context: ToolExecutionContext,
     options?: ExecuteOptions,
   ): Promise<ToolResult<Infer<Output>>>;
-  execute(tool: string, input: unknown, context: ToolExecutionContext, options?: ExecuteOptions): Promise<ToolResult>;
+  execute<Output = unknown>(
+    tool: string,
+    input: unknown,
+    context: ToolExecutionContext,
+    options?: ExecuteOptions,
+  ): Promise<ToolResult<Output>>;
   execute(
     tool: string | AnyTool,
     input: unknown,
@@ -267,13 +271,13 @@ export class ToolRuntime {
   /** Deactivates one tool of a plan. Never rejects: a failure is a warning event. */
   async deactivate(tool: string | AnyTool, planId: string, options?: DeactivateOptions): Promise<void> {
     const name = nameOf(tool);
-    assertOptions(options, "deactivate");
+    assertOptions(options, "deactivate", ["drain"]);
     await this.#plans.deactivate(planId, name, options?.drain ?? false);
   }
 
   /** Ends a plan: its calls, then its tools. Never rejects: a failure is a warning event. */
   async deactivatePlan(planId: string, options?: DeactivateOptions): Promise<void> {
-    assertOptions(options, "deactivatePlan");
+    assertOptions(options, "deactivatePlan", ["drain"]);
     await this.#plans.deactivatePlan(planId, options?.drain ?? false);
   }
 
@@ -310,7 +314,7 @@ export class ToolRuntime {
   /** Ends every call, plan and cell, in bounded time whatever they do. Nothing runs afterwards. */
   close(options?: { readonly graceMs?: number }): Promise<CloseReport> {
     try {
-      assertOptions(options, "close");
+      assertOptions(options, "close", ["graceMs"]);
       assertMilliseconds(options?.graceMs, "graceMs");
     } catch (error) {
       return Promise.reject(error);

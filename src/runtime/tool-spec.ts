@@ -8,6 +8,7 @@ import {
   type ToolCapability,
   type ToolSpec,
 } from "../protocol/tool.js";
+import { isObject, unknownField } from "./arguments.js";
 import { describeViolations, SchemaCache } from "./schema-validator.js";
 
 const literals = <T extends string>(values: readonly T[]) => Type.Union(values.map((value) => Type.Literal(value)));
@@ -104,10 +105,11 @@ function readSpec(spec: ToolSpec): CheckedSpec {
  * @throws ToolRuntimeError `INVALID_SPEC`
  */
 export function resolveCapability(spec: ToolSpec, host: ToolCapability = {}): ResolvedCapability {
+  const unknown = isObject(host) ? unknownField(host, Object.keys(CapabilitySchema.properties)) : undefined;
   const violations = capabilityCheck.check(definedFields(host));
   if (violations) {
     throw new ToolRuntimeError(
-      `The capability given for tool "${spec.name}" cannot be used: ${describeViolations(violations)}.`,
+      `The capability given for tool "${spec.name}" cannot be used: ${unknown ?? describeViolations(violations)}.`,
       {
         code: "INVALID_SPEC",
         details: { tool: spec.name, errors: violations },

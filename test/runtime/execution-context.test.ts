@@ -229,7 +229,7 @@ describe("runtime/execution-context", () => {
     expect(context.summary()).to.include({ changeCount: 25_000, traceCount: 25_000 });
   });
 
-  it("createBoundResource() refuses wrong fields and takes no others along", () => {
+  it("createBoundResource() refuses wrong and unknown fields", () => {
     const good = { slotName: "s", resourceId: "r", resourceType: "t" };
     for (const field of ["slotName", "resourceId", "resourceType"]) {
       for (const [label, value] of wrongValues((each) => each !== "text")) {
@@ -242,8 +242,20 @@ describe("runtime/execution-context", () => {
     for (const path of ["relative/path", "./here", "", 5, null, {}]) {
       refuses(() => createBoundResource({ ...good, path } as never), `path: ${inspect(path)}`);
     }
-    const bound = createBoundResource({ ...good, extra: 1 } as never);
-    expect(Object.keys(bound)).to.deep.equal(["slotName", "resourceId", "resourceType", "access"]);
+    refuses(() => createBoundResource({ ...good, acces: "read_only" } as never), "a field that is misspelt");
+    expect(Object.keys(createBoundResource(good))).to.deep.equal(["slotName", "resourceId", "resourceType", "access"]);
+  });
+
+  it("ToolExecutionContext() refuses a misspelt option, so that no plan writes for a slip", () => {
+    for (const [given, meant] of [
+      ["readonly", "readOnly"],
+      ["readOnli", "readOnly"],
+      ["requireCheckpoint", "requireCheckpoints"],
+    ] as const) {
+      expect(() => new ToolExecutionContext({ planId: "p", [given]: true }))
+        .to.throw(ToolRuntimeError, `did you mean \`${meant}\`?`)
+        .with.property("code", "INVALID_ARGUMENT");
+    }
   });
 
   it("createBoundResource() has a typed error also where the slot's name has no text", () => {

@@ -99,7 +99,7 @@ describe("runtime/options", () => {
     }
     refuses(JSON.parse('{"__proto__":1}'), "__proto__");
     const message = (thrownBy(() => resolveOptions({ grace: 1 } as ToolRuntimeOptions)) as Error).message;
-    expect(message).to.include('"grace"');
+    expect(message).to.include("`grace`").and.to.include("did you mean `graceMs`?");
   });
 
   it("resolveOptions() refuses what is no object", () => {

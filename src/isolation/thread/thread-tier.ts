@@ -88,7 +88,7 @@ class ThreadTier implements CellTier {
     const grant = emptyGrant(this.#options.memoryMb);
     const { url } = source;
     try {
-      const worker = new CellWorker(workerProfile(grant, await codeFiles(url, source.code)));
+      const worker = new CellWorker(workerProfile(grant, await codeFiles(url, source.codeFiles)));
       const activation = { toolName: url, planId: "", traceId: "0".repeat(32), resources: [] };
       const { signal } = new AbortController();
       const request = {
@@ -120,7 +120,7 @@ class ThreadTier implements CellTier {
 
   #codeOf(source: ModuleSource): Promise<ReadonlySet<string>> {
     let code = this.#code.get(source.url);
-    if (!code) this.#code.set(source.url, (code = codeFiles(source.url, source.code)));
+    if (!code) this.#code.set(source.url, (code = codeFiles(source.url, source.codeFiles)));
     return code;
   }
 

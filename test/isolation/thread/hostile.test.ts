@@ -168,9 +168,9 @@ describe("thread tier against clumsy and hostile tools", () => {
         if (end.status === "fulfilled") {
           expect(end.value.changes).to.deep.equal([]);
           if (!end.value.success) {
-            expect(end.value.error?.code).to.be.a("string");
-            expect(end.value.error?.message).to.be.a("string");
-            expect(end.value.error?.details).to.be.an("object");
+            expect(end.value.error.code).to.be.a("string");
+            expect(end.value.error.message).to.be.a("string");
+            expect(end.value.error.details).to.be.an("object");
           }
         } else expect(end.reason).to.include({ outcome: "threw" });
         expect(plan.context.changes).to.deep.equal([]);

@@ -228,7 +228,7 @@ describe("thread tier modules", () => {
     ).to.equal("alone");
   });
 
-  it("a file that a computed import asks for is refused with a hint; `code` grants it, and folders too", async () => {
+  it("a file that a computed import asks for is refused with a hint; `codeFiles` grants it, and folders too", async () => {
     folder().write("parts/part.mjs", `export const part = "granted";`);
     const path = folder().write(
       "tool.mjs",
@@ -238,14 +238,14 @@ describe("thread tier modules", () => {
     );
     const error = await failureOf(path);
     expect(error).to.be.instanceOf(ToolActivationError);
-    expect(error.message).to.contain("`code`");
+    expect(error.message).to.contain("`codeFiles`");
     for (const granted of ["parts/part.mjs", "parts"]) {
       bed.runtime.unregister(TOOL);
-      expect(await outputOf(path, { code: [folder().join(granted)] })).to.equal("granted");
+      expect(await outputOf(path, { codeFiles: [folder().join(granted)] })).to.equal("granted");
     }
   });
 
-  it("`code` grants data beside the module, and nothing else there", async () => {
+  it("`codeFiles` grants data beside the module, and nothing else there", async () => {
     folder().write("words.txt", "words");
     folder().write("secret.txt", "secret");
     const path = folder().write(
@@ -254,7 +254,10 @@ describe("thread tier modules", () => {
        const read = (name) => { try { return readFileSync(new URL(name, import.meta.url), "utf8"); } catch (error) { return error.code; } };
        export const execute = () => ["words.txt", "secret.txt"].map(read);`,
     );
-    expect(await outputOf(path, { code: [folder().join("words.txt")] })).to.deep.equal(["words", "ERR_ACCESS_DENIED"]);
+    expect(await outputOf(path, { codeFiles: [folder().join("words.txt")] })).to.deep.equal([
+      "words",
+      "ERR_ACCESS_DENIED",
+    ]);
   });
 
   for (const [what, code, message] of [
@@ -350,7 +353,7 @@ describe("thread tier modules", () => {
       });
     }
 
-    it("keeps `code` for the cells that run the tool", async () => {
+    it("keeps `codeFiles` for the cells that run the tool", async () => {
       folder().write("parts/part.mjs", `export const part = "granted";`);
       const path = folder().write(
         "tool.mjs",
@@ -359,7 +362,7 @@ describe("thread tier modules", () => {
          export const spec = { name: "made/parts", description: "In parts.", inputSchema: {}, capability: { writes: false } };
          export const execute = () => part;`,
       );
-      await bed.runtime.registerModule(path, { code: [folder().join("parts")] });
+      await bed.runtime.registerModule(path, { codeFiles: [folder().join("parts")] });
       expect((await bed.plan().execute("made/parts", {})).output).to.equal("granted");
     });
   });
