@@ -8,13 +8,14 @@ import { isBuiltin } from "node:module";
 import { dirname, extname, join, parse as parsePath, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { init, parse } from "es-module-lexer";
-import { exports as resolveExports } from "resolve.exports";
+import { exports as resolveExports, imports as resolveImports } from "resolve.exports";
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly main?: string;
   readonly exports?: unknown;
+  readonly imports?: Record<string, string>;
   readonly dependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
@@ -67,10 +68,25 @@ class Walk {
   }
 
   async #import(specifier: string, importer: string): Promise<void> {
-    if (isBuiltin(specifier) || specifier.startsWith("data:") || specifier.startsWith("#")) return;
+    if (isBuiltin(specifier) || specifier.startsWith("data:")) return;
+    if (specifier.startsWith("#")) {
+      await this.#ownName(specifier, importer);
+      return;
+    }
     if (specifier.startsWith("file:")) await this.#url(specifier);
     else if (/^\.{0,2}\//.test(specifier)) await this.#relative(resolve(dirname(importer), specifier));
     else await this.#package(specifier, dirname(importer));
+  }
+
+  /** A name that the importer's package gives to files and packages for itself. */
+  async #ownName(specifier: string, importer: string): Promise<void> {
+    const own = await findUp(dirname(importer), "package.json");
+    const manifest = own && (await readManifest(dirname(own)));
+    if (!own || !manifest) return;
+    for (const target of ownTargets(manifest, specifier)) {
+      if (target.startsWith("./")) await this.file(join(dirname(own), target));
+      else if (!isBuiltin(target)) await this.#package(target, dirname(own));
+    }
   }
 
   async #url(specifier: string): Promise<void> {
@@ -149,6 +165,15 @@ function entryOf(manifest: Manifest, specifier: string, name: string): string | 
   } catch {
     // A subpath that the package does not export fails in the cell, with Node's own words.
     return undefined;
+  }
+}
+
+function ownTargets(manifest: Manifest, specifier: string): readonly string[] {
+  try {
+    return resolveImports(manifest, specifier) ?? [];
+  } catch {
+    // A name that the package does not give fails in the cell, with Node's own words.
+    return [];
   }
 }
 

@@ -204,6 +204,21 @@ describe("thread tier modules", () => {
     expect(await outputOf(path)).to.equal("workspace");
   });
 
+  it("an import by a package's own # name runs, also of a package that it names", async () => {
+    folder().write(
+      "package.json",
+      `{ "name": "own", "type": "module", "imports": { "#word": "./word.js", "#alpha": "alpha" } }`,
+    );
+    folder().write("word.js", `export const word = "own";`);
+    folder().write("node_modules/alpha/package.json", `{ "name": "alpha", "version": "1.0.0" }`);
+    folder().write("node_modules/alpha/index.js", `module.exports = "alpha";`);
+    const path = folder().write(
+      "tool.js",
+      `import { word } from "#word"; import alpha from "#alpha"; export const execute = () => [word, alpha];`,
+    );
+    expect(await outputOf(path)).to.deep.equal(["own", "alpha"]);
+  });
+
   it("imports by a package's own # names and by its own name run", async () => {
     folder().write(
       "package.json",
