@@ -87,6 +87,12 @@ export class CallPort<Call extends CellCall> {
   withdraw(call: Call): boolean {
     const slot = this.#slots.get(call);
     if (slot === undefined || !this.#options.words.withdraw(slot, this.#generations[slot] ?? 0)) return false;
+    const unsent = this.#batch.indexOf(slot);
+    if (unsent >= 0) {
+      this.#batch.splice(unsent, 1);
+      this.#forget(slot);
+      return true;
+    }
     // The slot stays taken until the cell has said that it skipped the call.
     this.#slots.delete(call);
     this.#table[slot] = undefined;

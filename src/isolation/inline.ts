@@ -24,6 +24,7 @@ export function inlineTier(options: ResolvedOptions): CellTier {
     quarantined: 0,
     accepts: (source) => source.kind === "object",
     expect: () => undefined,
+    forget: () => undefined,
     start: (request) => startInline(request, options),
     describe: () => Promise.reject(new ToolActivationError("the inline tier runs no modules")),
     enforcement: () => NOTHING_HELD,
@@ -46,6 +47,7 @@ let lastId = 0;
 class InlineCell<Call extends CellCall> implements Cell<Call> {
   readonly info: CellInfo = Object.freeze({ id: `inline-${++lastId}`, tier: "inline" });
   readonly ended: Promise<CellEnd>;
+  readonly canBeKilled = false;
   readonly #request: CellRequest<Call>;
   readonly #implementation: ToolImplementation;
   readonly #words: CancelWords;

@@ -1,8 +1,9 @@
 /** One tool made ready for one plan: the calls that wait for its cells, run in them, and end. */
-import { ToolActivationError, ToolRuntimeError } from "../protocol/errors.js";
+import { ToolActivationError, ToolCancelledError, ToolRuntimeError } from "../protocol/errors.js";
 import type { ActivationMessage, CallEvent, CellAnswer } from "../protocol/messages.js";
 import { isChange } from "../protocol/tool.js";
 import type { CellInfo } from "../protocol/trace.js";
+import type { CancellationToken, CancelSubscriber } from "./cancellation.js";
 import { CellGroup, type GroupOwner } from "./cell-group.js";
 import type { Cell, CellEnd, CellObserver, CellTier } from "./cell.js";
 import type { CellSupply } from "./cell-supply.js";
@@ -38,6 +39,11 @@ const MAX_MOVES = 3;
 /** Milliseconds a call has waited in a cell before an idle sibling takes it over. */
 const STEAL_AFTER_MS = 1;
 
+interface ActivationWaiter extends CancelSubscriber {
+  ready(): void;
+  failed(error: Error): void;
+}
+
 /** One tool made ready for one plan. */
 export class Activation implements CellObserver<ToolCall>, GroupOwner {
   readonly planId: string;
@@ -47,7 +53,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   readonly #cells: CellGroup;
   readonly #maxCells: number;
   readonly #backlog = new Set<ToolCall>();
-  #waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  readonly #waiters = new Set<ActivationWaiter>();
   #stealLater: NodeJS.Timeout | undefined;
   #closing = false;
 
@@ -91,7 +97,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   }
 
   get wantsCell(): boolean {
-    return this.#backlog.size > 0 || this.#waiters.length > 0;
+    return this.#backlog.size > 0 || this.#waiters.size > 0;
   }
 
   /** The cells that are ready. */
@@ -101,12 +107,32 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
 
   /**
    * Makes the tool ready; one start serves all who ask.
-   * @throws ToolActivationError
+   * @throws ToolActivationError, ToolCancelledError
    */
-  activate(): Promise<void> {
+  activate(token: CancellationToken): Promise<void> {
     if (this.#cells.seats.length > 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
+      const done = (): void => {
+        this.#waiters.delete(waiter);
+        token.unsubscribe(waiter);
+        if (!this.wantsCell) this.#cells.leaveLine();
+      };
+      const waiter: ActivationWaiter = {
+        ready: () => {
+          done();
+          resolve();
+        },
+        failed: (error) => {
+          done();
+          reject(error);
+        },
+        tokenCancelled: (cause) => {
+          const text = `The activation of tool "${this.toolName}" in plan "${this.planId}" was cancelled.`;
+          waiter.failed(new ToolCancelledError(text, { cause, details: { tool: this.toolName, planId: this.planId } }));
+        },
+      };
+      this.#waiters.add(waiter);
+      token.subscribe(waiter);
       this.#cells.ensureFirst(false);
     });
   }
@@ -117,6 +143,11 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     call.onInterrupt = () => {
       this.#interrupted(call);
     };
+    // Between its turn and this moment the call may have been told to stop.
+    if (call.interruption) {
+      call.settle({ kind: "interrupted" });
+      return;
+    }
     const seat = this.#backlog.size === 0 ? this.#cells.roomiest() : undefined;
     if (seat) this.#send(seat, call);
     else this.#queue(call);
@@ -150,6 +181,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
       call.moves++;
       call.marks.undispatch();
     }
+    call.keepInput();
     this.#backlog.add(call);
     this.#host.pauseTurn(call);
     const { seats } = this.#cells;
@@ -161,9 +193,8 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   /** Sends calls that were taken back from a cell to others, to those that are there before ones that have to start. */
   #requeue(calls: readonly ToolCall[]): void {
     for (const call of calls) this.#queue(call);
-    if (this.#backlog.size === 0) return;
     this.#pump();
-    if (this.#backlog.size > 0) this.#cells.ensureFirst(false);
+    if (this.wantsCell) this.#cells.ensureFirst(false);
     if (this.#maxCells > 1) this.#grow();
   }
 
@@ -185,7 +216,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   }
 
   #failAll(error: Error): void {
-    for (const { reject } of this.#waiters.splice(0)) reject(error);
+    for (const waiter of [...this.#waiters]) waiter.failed(error);
     for (const call of [...this.#backlog]) {
       this.#unqueue(call);
       call.settle(call.interruption ? { kind: "interrupted" } : { kind: "failed", error });
@@ -220,7 +251,10 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     }
     const timer = setTimeout(() => {
       // An answer in the meantime has made the kill pointless.
-      if (!call.settled && this.#cells.seatOfCall(call) === seat) this.#kill(seat, call);
+      if (call.settled || this.#cells.seatOfCall(call) !== seat) return;
+      if (seat.cell.canBeKilled) this.#kill(seat, call);
+      // Its neighbours are well, and nothing can be done about it: its answer will come too late.
+      else call.settle({ kind: "cell_ended", end: { kind: "abandoned" } });
     }, this.#host.graceMs);
     void call.ended.then(() => {
       clearTimeout(timer);
@@ -251,7 +285,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     let crowded = false;
     for (const sibling of this.#cells.seats) {
       if (sibling === seat || sibling.cell.inFlight < 2) continue;
-      const taken = sibling.withdraw(Math.ceil(sibling.cell.inFlight / 2), before);
+      const taken = sibling.withdraw({ limit: Math.ceil(sibling.cell.inFlight / 2), sentBefore: before, nested: true });
       for (const call of taken) {
         call.marks.undispatch();
         this.#send(seat, call);
@@ -273,7 +307,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
 
   cellReady(seat: Seat): void {
     this.#host.activated(this);
-    for (const { resolve } of this.#waiters.splice(0)) resolve();
+    for (const waiter of [...this.#waiters]) waiter.ready();
     this.#pump();
     if (seat.cell.inFlight === 0) this.#idle(seat);
     if (this.#maxCells > 1) this.#grow();
@@ -294,7 +328,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   cellEnded(seat: Seat, end: CellEnd): void {
     this.#requeue(seat.cell.calls().filter((call) => this.#outlives(call, seat, end)));
     if (
-      this.#backlog.size === 0 &&
+      !this.wantsCell &&
       this.#cells.seats.length === 0 &&
       !this.#cells.starting &&
       !this.#closing &&

@@ -42,6 +42,8 @@ export class CellGroup implements PermitHolder {
   readonly #ending = new Set<Promise<unknown>>();
   readonly #starts = new Set<AbortController>();
   #inLine = false;
+  /** An idle cell of others is on its way here. */
+  #urgent = false;
   #closing = false;
 
   constructor(options: CellGroupOptions) {
@@ -82,7 +84,7 @@ export class CellGroup implements PermitHolder {
    * @returns false where an urgent call would have to wait for somebody else's
    */
   ensureFirst(urgent: boolean): boolean {
-    if (this.#closing || this.#seats.length > 0 || this.#starts.size > 0) return true;
+    if (this.#closing || this.#takesCalls() || this.#starts.size > 0 || this.#urgent) return true;
     const { tier, supply } = this.#options;
     if (!tier.bounded) {
       void this.#start(undefined);
@@ -96,6 +98,7 @@ export class CellGroup implements PermitHolder {
     if (urgent) {
       const sooner = supply.takeUrgently(this);
       if (typeof sooner === "object") void this.#start(sooner);
+      else this.#urgent = sooner;
       return sooner !== false;
     }
     if (!this.#inLine) {
@@ -108,7 +111,7 @@ export class CellGroup implements PermitHolder {
   /** Starts further cells for a load, where they are free: nobody's cell is taken back for a second one. */
   growFor(load: number): void {
     const { tier, supply, maxCells } = this.#options;
-    if (this.#closing || this.#seats.length === 0) return;
+    if (this.#closing || !this.#takesCalls()) return;
     for (let present = this.#seats.length + this.#starts.size; present < maxCells && present < load; present++) {
       const permit = tier.bounded ? supply.tryTake(this) : undefined;
       if (tier.bounded && !permit) return;
@@ -118,14 +121,15 @@ export class CellGroup implements PermitHolder {
 
   /** Waits for no cell any more. */
   leaveLine(): void {
-    if (!this.#inLine) return;
-    this.#inLine = false;
+    if (!this.#inLine && !this.#urgent) return;
+    this.#inLine = this.#urgent = false;
     this.#options.supply.leave(this);
   }
 
   permitGiven(permit: Permit): void {
-    this.#inLine = false;
-    if (this.#closing || !this.#options.owner.wantsCell) this.#options.supply.giveBack(permit);
+    this.#inLine = this.#urgent = false;
+    if (this.#closing || this.#takesCalls() || this.#starts.size > 0 || !this.#options.owner.wantsCell)
+      this.#options.supply.giveBack(permit);
     else void this.#start(permit);
   }
 
@@ -138,7 +142,8 @@ export class CellGroup implements PermitHolder {
   /** Deactivates a cell and gives it back. Never rejects. */
   giveUp(seat: Seat): Promise<void> {
     this.#drop(seat);
-    return this.#end(this.#deactivate(seat));
+    seat.ending ??= this.#end(this.#deactivate(seat));
+    return seat.ending;
   }
 
   /** Ends a cell by force. */
@@ -253,6 +258,11 @@ export class CellGroup implements PermitHolder {
       cell: seat.cell.info,
       ...(end && { end }),
     });
+  }
+
+  /** Whether a cell is there that is not about to leave. */
+  #takesCalls(): boolean {
+    return this.#seats.some(({ leaving }) => leaving === undefined);
   }
 
   #drop(seat: Seat): void {

@@ -36,6 +36,8 @@ export class CellSupply {
   /** Idle permits whose holders yield, the least recently used first. */
   readonly #idle = new Set<Permit>();
   readonly #asked = new Set<Permit>();
+  /** Those of the asked whose cells were idle. */
+  readonly #coming = new Set<Permit>();
   readonly #waiting = new FairQueue<PermitHolder>();
   readonly #urgent: PermitHolder[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -83,6 +85,8 @@ export class CellSupply {
   /** Leaves the line. */
   leave(holder: PermitHolder): void {
     this.#waiting.remove(holder.planId, holder);
+    const at = this.#urgent.indexOf(holder);
+    if (at >= 0) this.#urgent.splice(at, 1);
   }
 
   /** The permit's cell is up. */
@@ -108,6 +112,7 @@ export class CellSupply {
     if (!this.#out.delete(permit)) return;
     this.#idle.delete(permit);
     this.#asked.delete(permit);
+    this.#coming.delete(permit);
     this.#serve();
   }
 
@@ -136,12 +141,14 @@ export class CellSupply {
   /** Asks for as many cells back as there are holders waiting. */
   #press(): void {
     this.#serveIfFree();
-    let missing = this.#waiting.size - this.#asked.size;
+    // An idle cell that was asked for is on its way; a busy one may take for ever.
+    let missing = this.#waiting.size + this.#urgent.length - this.#coming.size;
     for (const permit of this.#idle) {
       if (missing <= 0) return;
       this.#ask(permit);
       missing--;
     }
+    missing -= this.#asked.size - this.#coming.size;
     if (missing <= 0) return;
     const now = performance.now();
     let soonest = Infinity;
@@ -168,7 +175,7 @@ export class CellSupply {
   }
 
   #ask(permit: Permit): void {
-    this.#idle.delete(permit);
+    if (this.#idle.delete(permit)) this.#coming.add(permit);
     this.#asked.add(permit);
     permit.holder.reclaim(permit);
   }

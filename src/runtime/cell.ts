@@ -46,6 +46,8 @@ export interface CellObserver<Call extends CellCall> {
 /** Where one activation's tool code lives. */
 export interface Cell<Call extends CellCall> {
   readonly info: CellInfo;
+  /** Whether `kill` ends it. Where it does not, a call that will not stop is given up alone. */
+  readonly canBeKilled: boolean;
   /** Slots in use: calls sent and not yet answered. */
   readonly inFlight: number;
   /** Whether another call can be sent. */
@@ -116,6 +118,8 @@ export interface CellTier {
   describe(source: CellSource & { kind: "module" }, timeoutMs: number): Promise<unknown>;
   /** Hears of a tool that will want cells, so that one can be made ready ahead. */
   expect(source: CellSource): void;
+  /** Hears that a tool is no longer registered. */
+  forget(source: CellSource): void;
   enforcement(grant: Grant): readonly Enforcement[];
   /** Cells that could not be ended and may still hold a core. */
   readonly quarantined: number;

@@ -165,6 +165,7 @@ function takeTurn(pipeline: Pipeline, call: ToolCall): boolean {
 }
 
 function turn(pipeline: Pipeline, call: ToolCall): Promise<void> {
+  call.keepInput();
   return new Promise((resolve, reject) => {
     call.onTurn = () => {
       call.onInterrupt = undefined;

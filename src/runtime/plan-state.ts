@@ -18,6 +18,8 @@ export class PlanState {
   readonly activationCounts = new Map<string, number>();
   /** Resolves when the plan's deactivation under way has ended. */
   closing: Promise<void> | undefined;
+  /** Its tools are being deactivated: no further one may be activated. */
+  sealed = false;
   /** `performance.now()` */
   lastUsed = performance.now();
 
@@ -31,15 +33,7 @@ export class PlanState {
    * @throws ToolRuntimeError `PLAN_CONFLICT`, `PLAN_CLOSING`
    */
   join(context: ToolExecutionContext): void {
-    if (this.closing) {
-      throw new ToolRuntimeError(
-        `Plan "${this.planId}" is being deactivated. Wait for deactivatePlan() before you use it again.`,
-        {
-          code: "PLAN_CLOSING",
-          details: { planId: this.planId },
-        },
-      );
-    }
+    if (this.closing) throw this.closingError();
     if (context !== this.context && fingerprint(context) !== fingerprint(this.context)) {
       throw new ToolRuntimeError(
         `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints or resources differ). Deactivate ` +
@@ -47,6 +41,13 @@ export class PlanState {
         { code: "PLAN_CONFLICT", details: { planId: this.planId } },
       );
     }
+  }
+
+  closingError(): ToolRuntimeError {
+    return new ToolRuntimeError(
+      `Plan "${this.planId}" is being deactivated. Wait for deactivatePlan() before you use it again.`,
+      { code: "PLAN_CLOSING", details: { planId: this.planId } },
+    );
   }
 
   /** @throws ToolRuntimeError `CALL_ID_IN_USE` */

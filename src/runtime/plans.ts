@@ -19,6 +19,8 @@ export class Plans {
   readonly #options: PlansOptions;
   readonly #cache: ToolLifecycleCache<Activation>;
   #sweeper: NodeJS.Timeout | undefined;
+  /** Tools that are being deactivated, also of plans that are forgotten. */
+  readonly #ending = new Set<Promise<void>>();
   #activations = 0;
 
   constructor(options: PlansOptions, cache: ToolLifecycleCache<Activation>) {
@@ -32,8 +34,10 @@ export class Plans {
    */
   open(context: ToolExecutionContext): PlanState {
     let plan = this.#plans.get(context.planId);
-    if (plan) plan.join(context);
-    else {
+    if (plan) {
+      plan.join(context);
+      plan.lastUsed = performance.now();
+    } else {
       plan = new PlanState(context);
       this.#plans.set(context.planId, plan);
       this.#watch();
@@ -59,7 +63,8 @@ export class Plans {
    * @throws ToolRuntimeError `OVERLOADED` when too many tools are activated and all are in use
    */
   add(plan: PlanState, activation: Activation): void {
-    if (this.#activations >= this.#options.maxActivations && !this.#makeRoom()) {
+    if (plan.sealed) throw plan.closingError();
+    if (this.#activations >= this.#options.maxActivations && !this.#makeRoom(plan)) {
       throw new ToolRuntimeError(
         `Tool "${activation.toolName}" was not activated in plan "${plan.planId}": ${this.#activations} tools are activated and all ` +
           `are in use. Deactivate plans that have ended, or raise maxActivations.`,
@@ -73,9 +78,11 @@ export class Plans {
   /** A tool has a cell: the cache shows it. */
   activated(activation: Activation): void {
     const { planId, toolName } = activation;
-    const counts = this.#plans.get(planId)?.activationCounts;
-    const count = (counts?.get(toolName) ?? 0) + 1;
-    counts?.set(toolName, count);
+    const plan = this.#plans.get(planId);
+    // One that was replaced, or whose plan has ended, finishes its calls unseen.
+    if (plan?.activations.get(toolName) !== activation) return;
+    const count = (plan.activationCounts.get(toolName) ?? 0) + 1;
+    plan.activationCounts.set(toolName, count);
     if (this.#cache.get(planId, toolName) === activation) this.#cache.countActivation(planId, toolName, count);
     else this.#cache.put(planId, toolName, activation, count);
   }
@@ -107,13 +114,31 @@ export class Plans {
     const activation = plan?.activations.get(toolName);
     if (!plan || !activation) return;
     this.evict(activation);
+    await this.#track(this.#endTool(plan, activation, drain));
+    this.tidy(plan);
+  }
+
+  /** Resolves when every tool that is being deactivated has ended. */
+  async settled(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.all(this.#ending);
+  }
+
+  async #endTool(plan: PlanState, activation: Activation, drain: boolean): Promise<void> {
     await this.#end(
-      [...plan.calls.values()].filter((call) => call.activation === activation),
+      () => [...plan.calls.values()].filter((call) => call.activation === activation),
       drain,
       "plan_deactivated",
     );
     await activation.close();
-    this.tidy(plan);
+  }
+
+  async #track(work: Promise<void>): Promise<void> {
+    this.#ending.add(work);
+    try {
+      await work;
+    } finally {
+      this.#ending.delete(work);
+    }
   }
 
   /** Deactivates a plan: its calls end, then its tools. Never rejects. */
@@ -131,16 +156,20 @@ export class Plans {
 
   async #close(plan: PlanState, drain: boolean, reason: CancelReason): Promise<void> {
     // A plan without calls gives its activations back at once.
-    if (plan.calls.size > 0) await this.#end([...plan.calls.values()], drain, reason);
+    if (plan.calls.size > 0) await this.#end(() => [...plan.calls.values()], drain, reason);
+    plan.sealed = true;
     const activations = [...plan.activations.values()];
     for (const activation of activations) this.evict(activation);
     await Promise.all(activations.map((activation) => activation.close()));
     this.#forget(plan);
   }
 
-  async #end(calls: readonly ToolCall[], drain: boolean, reason: CancelReason): Promise<void> {
-    if (!drain) for (const call of calls) call.interrupt(reason, undefined);
-    await Promise.all(calls.map((call) => call.whenOver()));
+  /** Ends calls, those included that they make meanwhile. */
+  async #end(find: () => readonly ToolCall[], drain: boolean, reason: CancelReason): Promise<void> {
+    for (let calls = find(); calls.length > 0; calls = find()) {
+      if (!drain) for (const call of calls) call.interrupt(reason, undefined);
+      await Promise.all(calls.map((call) => call.whenOver()));
+    }
   }
 
   #forget(plan: PlanState): void {
@@ -148,15 +177,15 @@ export class Plans {
     if (this.#plans.size === 0) this.close();
   }
 
-  /** Deactivates the longest idle plan's tools. @returns whether there was one */
-  #makeRoom(): boolean {
+  /** Deactivates the tools of the longest idle plan that is not the one in need. @returns whether there was one */
+  #makeRoom(needy: PlanState): boolean {
     let longest: PlanState | undefined;
     for (const plan of this.#plans.values()) {
-      if (plan.inUse || plan.closing || plan.activations.size === 0) continue;
+      if (plan === needy || plan.inUse || plan.closing || plan.activations.size === 0) continue;
       if (!longest || plan.lastUsed < longest.lastUsed) longest = plan;
     }
     if (!longest) return false;
-    void this.deactivatePlan(longest.planId, false);
+    this.#retire(longest);
     return this.#activations < this.#options.maxActivations;
   }
 
@@ -172,10 +201,19 @@ export class Plans {
     ).unref();
   }
 
+  /** Ends a plan that nobody uses. Its user may come back at any moment and begin it anew. */
+  #retire(plan: PlanState): void {
+    for (const activation of [...plan.activations.values()]) {
+      this.evict(activation);
+      void this.#track(activation.close());
+    }
+    this.#forget(plan);
+  }
+
   #sweep(): void {
     const before = performance.now() - this.#options.planIdleMs;
     for (const plan of this.#plans.values()) {
-      if (!plan.inUse && !plan.closing && plan.lastUsed <= before) void this.deactivatePlan(plan.planId, false);
+      if (!plan.inUse && !plan.closing && plan.lastUsed <= before) this.#retire(plan);
     }
   }
 

@@ -11,6 +11,8 @@ export class Seat {
   leaving: "yield" | "spoiled" | undefined;
   /** It is being ended by force, for the sake of this call where there is one. */
   killedFor: ToolCall | undefined;
+  /** Resolves when the cell that was given up has ended. */
+  ending: Promise<void> | undefined;
   /** The error that nobody's call could be blamed for. */
   crash: Error | undefined;
 
@@ -27,13 +29,21 @@ export class Seat {
   /**
    * Takes back calls that have not started, at most `limit`.
    * @param sentBefore leaves alone what was sent later, on the clock of `performance.now()`
+   * @param nested whether calls of calls too; these could not wait for another cell
    */
-  withdraw(limit = Infinity, sentBefore = Infinity): ToolCall[] {
+  withdraw({ limit = Infinity, sentBefore = Infinity, nested = false } = {}): ToolCall[] {
     const taken: ToolCall[] = [];
     for (const call of this.cell.calls()) {
       if (taken.length >= limit) break;
       // A call whose buffers were handed over cannot be sent again; one that is told to stop ends here.
-      if (call.settled || call.transfer || call.interruption || call.marks.dispatched > sentBefore) continue;
+      if (
+        (call.parent && !nested) ||
+        call.settled ||
+        call.transfer ||
+        call.interruption ||
+        call.marks.dispatched > sentBefore
+      )
+        continue;
       if (!this.cell.hasStarted(call) && this.cell.withdraw(call)) taken.push(call);
     }
     return taken;

@@ -51,7 +51,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   readonly context: ToolExecutionContext;
   readonly planId: string;
   readonly toolName: string;
-  readonly input: unknown;
+  input: unknown;
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly attempt = 1;
   readonly idempotencyKey = undefined;
@@ -81,6 +81,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   #resolve!: (end: CallEnd) => void;
   #settled = false;
   #over = false;
+  #kept = false;
   #onOver: (() => void)[] | undefined;
   readonly #tokens: readonly CancellationToken[];
   #deadline: NodeJS.Timeout | undefined;
@@ -127,10 +128,26 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
 
   /** Asks the call to stop, and the calls it made. Only the first reason counts. */
   interrupt(reason: CancelReason, detail: unknown): void {
-    if (this.interruption || this.#settled) return;
+    if (this.#settled) return;
+    if (this.interruption) {
+      // The first reason stays, but an end of the plan or the runtime may leave less time to stop.
+      if (reason === "plan_deactivated" || reason === "runtime_closed") this.onInterrupt?.();
+      return;
+    }
     this.interruption = { reason, detail, at: performance.now() };
     for (const child of this.#children ?? []) child.interrupt(reason, detail);
     this.onInterrupt?.();
+  }
+
+  /** Copies the input, for a call that waits: what was checked is what the tool gets, whatever the caller does meanwhile. */
+  keepInput(): void {
+    if (this.#kept || this.transfer) return;
+    this.#kept = true;
+    try {
+      this.input = structuredClone(this.input);
+    } catch {
+      // An input that cannot be copied is refused when it is sent.
+    }
   }
 
   /** Says how the call ended. Only the first word counts. @returns whether it was the first */

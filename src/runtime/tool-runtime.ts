@@ -168,7 +168,10 @@ export class ToolRuntime {
 
   /** Forgets a tool; what is activated stays until its plan ends. @returns whether there was one */
   unregister(tool: string | AnyTool): boolean {
-    return this.registry.unregister(typeof tool === "string" ? tool : nameOf(tool));
+    const name = typeof tool === "string" ? tool : nameOf(tool);
+    const registration = this.registry.registration(name);
+    if (registration) tierFor(registration, this.#tiers)?.forget(registration.source);
+    return this.registry.unregister(name);
   }
 
   list(filter?: ToolFilter): ToolSpec[] {
@@ -230,7 +233,7 @@ export class ToolRuntime {
     const tier = passGates(registration, context, this.#tiers);
     const plan = this.#plans.open(context);
     try {
-      await this.#activationOf(plan, registration, tier).activate();
+      await this.#activationOf(plan, registration, tier).activate(context.cancellationToken);
     } finally {
       this.#plans.tidy(plan);
     }
@@ -330,6 +333,7 @@ export class ToolRuntime {
   async #close(graceMs: number): Promise<CloseReport> {
     this.#host.graceMs = graceMs;
     await Promise.all(this.#plans.ids().map((planId) => this.#plans.deactivatePlan(planId, false, "runtime_closed")));
+    await this.#plans.settled();
     this.#plans.close();
     this.#supply.close();
     await Promise.all(this.#tiers.map((tier) => tier.close()));

@@ -93,7 +93,7 @@ export function describeCancel(bed: Bed): void {
         expect(error).to.include({ code: "CANCELLED", outcome: ignored });
         expect(onlyTrace(plan)).to.include({ outcome: ignored, success: false });
         expect((await plan.execute(TOOL, { do: "echo", value: 1 })).output).to.equal(1);
-        expect(bed.runtime.cacheStats(plan.planId).tools[TOOL]).to.include({ activationCount: 2 });
+        expect(bed.runtime.cacheStats(plan.planId).tools[TOOL]).to.include({ activationCount: bed.tier.apart ? 2 : 1 });
       });
     }
 

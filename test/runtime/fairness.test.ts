@@ -54,6 +54,46 @@ describe("CellSupply", function () {
     });
   });
 
+  it("withdraw() of a call that has not left yet gives its cell up to another plan", async () => {
+    await withRuntime({ maxLiveCells: 1 }, async (runtime) => {
+      const plans = ["one", "other"].map((planId) => runtime.plan({ planId }));
+      await plans[0]?.execute(BEE, { work: WORK });
+      for (let round = 0; round < 20; round++) {
+        const results = await Promise.all(plans.map((plan) => plan.execute(BEE, {})));
+        expect(results.every(({ success }) => success)).to.equal(true);
+      }
+    });
+  });
+
+  it("activate() that waits in line keeps its activation when a neighbour's cell dies", async () => {
+    await withRuntime({ maxLiveCells: 1, graceMs: 10 }, async (runtime) => {
+      const pinned = runtime.plan({ planId: "pinned" });
+      await pinned.execute("fixture/delegate", { tool: "fixture/none", input: {} });
+      const waiting = runtime.plan({ planId: "waiting" });
+      const activated = waiting.activate("fixture/delegate");
+      waiting.cancel();
+      expect(await activated.catch((error: unknown) => error)).to.have.property("code", "CANCELLED");
+      await pinned.deactivate();
+      expect((await runtime.plan({ planId: "next" }).execute(BEE, {})).success).to.equal(true);
+    });
+  });
+
+  it("takeUrgently() starts one cell for several nested calls of a tool that keeps state", async () => {
+    await withRuntime({ maxLiveCells: 3 }, async (runtime) => {
+      await Promise.all(["a", "b"].map((planId) => started(runtime.plan({ planId }))));
+      const cells: string[] = [];
+      runtime.on("cell", ({ type, toolName, cell }) => {
+        if (type === "started" && toolName === "fixture/racer") cells.push(cell.id);
+      });
+      await runtime.registerModule(new URL("../fixtures/tools/racer.js", import.meta.url));
+      const plan = runtime.plan({ planId: "nested" });
+      const input = { until: "none", work: 1 };
+      const { output } = await plan.execute("fixture/delegate", { tool: "fixture/racer", input, times: 3 });
+      expect(output).to.have.length(3);
+      expect(cells).to.have.length(1);
+    });
+  });
+
   it("takeUrgently() gives a nested call an idle cell at once, or tells it that all are exhausted", async () => {
     await withRuntime({ maxLiveCells: 2 }, async (runtime) => {
       const idle = runtime.plan({ planId: "idle" });

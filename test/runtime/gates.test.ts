@@ -20,6 +20,7 @@ const tier = (name: IsolationTier, kind: "module" | "object" | "both" = "both"):
   start: () => Promise.reject(new Error("a gate starts nothing")),
   describe: () => Promise.reject(new Error("a gate describes nothing")),
   expect: () => undefined,
+  forget: () => undefined,
   enforcement: () => [],
   close: () => Promise.resolve(),
 });

@@ -593,18 +593,42 @@ describe("runtime/tool-runtime", () => {
       await afterReadyWork();
       expect(context.traces).to.have.length(1);
       expect((await runtime.execute("acme/tool", {}, context)).output).to.equal("late");
-      expect(mock.activate.callCount).to.equal(2);
+      expect(mock.activate.callCount).to.equal(1);
+      expect(runtime.lateResults).to.equal(1);
     });
 
-    it("shows in the count that a tool was activated anew after its cell was lost", async () => {
+    it("leaves the neighbours of an inline call alone that does not stop", async () => {
       const runtime = newRuntime({ graceMs: 0 });
-      const gate = deferred();
-      registerMock(runtime, "acme/tool", { execute: () => gate.promise });
+      const gate = deferred<string>();
+      const mock = registerMock(runtime, "acme/tool", { execute: () => gate.promise });
       const context = contextOf("p");
-      await rejectionOf(runtime.execute("acme/tool", {}, context, { timeoutMs: 1 }));
-      gate.resolve();
-      await runtime.execute("acme/tool", {}, context);
-      expect(runtime.cacheStats("p").tools["acme/tool"]?.activationCount).to.equal(2);
+      const neighbour = runtime.execute("acme/tool", {}, context);
+      expect(await rejectionOf(runtime.execute("acme/tool", {}, context, { timeoutMs: 1 }))).to.include({
+        outcome: "unsettled",
+      });
+      gate.resolve("well");
+      expect((await neighbour).output).to.equal("well");
+      expect(mock.activate.callCount).to.equal(1);
+      expect(runtime.cacheStats("p").tools["acme/tool"]?.activationCount).to.equal(1);
+    });
+
+    it("hears of a cancel that comes between a call's turn and its run", async () => {
+      const runtime = newRuntime({ maxActiveCalls: 2, graceMs: 0 });
+      registerMock(runtime, "acme/tool", {
+        execute: (input, each) => (input === "wait" ? untilCancelled(input, each) : input),
+      });
+      const context = contextOf("p");
+      await runtime.activate("acme/tool", context);
+      const controller = new AbortController();
+      const run = (input: string): Promise<unknown> =>
+        rejectionOf(runtime.execute("acme/tool", input, context, { signal: controller.signal }));
+      // Two turns are freed in one drain, and the caller aborts the rest in between.
+      const first = ["a", "b"].map((input) => runtime.execute("acme/tool", input, context));
+      const rest = ["wait", "wait", "wait"].map(run);
+      await first[0];
+      controller.abort();
+      for (const error of await Promise.all(rest)) expect(error).to.be.instanceOf(ToolCancelledError);
+      await Promise.all(first);
     });
 
     it("leaves no listener on a signal, however the call ends", async () => {

@@ -29,6 +29,7 @@ let lastId = 0;
 export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   readonly info: CellInfo;
   readonly ended: Promise<CellEnd>;
+  readonly canBeKilled = true;
   readonly #request: CellRequest<Call>;
   readonly #worker: CellWorker;
   readonly #settings: LeaseSettings;
@@ -47,6 +48,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   #killing: Promise<CellEnd> | undefined;
   #end!: (end: CellEnd) => void;
   #over = false;
+  #leaveWorker: (() => void) | undefined;
 
   private constructor(
     worker: CellWorker,
@@ -104,9 +106,11 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     });
     // The worker exposes and main wraps, never the reverse: what main exposes, a cell could run.
     this.#control = wrap<CellControl>(this.#controlPort);
-    this.#gone = worker.exited.then((exit) => {
-      this.#exited(exit);
-      throw exit.error ?? new Error(`the worker ended with exit code ${exit.exitCode}`);
+    this.#gone = new Promise((_resolve, reject) => {
+      this.#leaveWorker = worker.onExit((exit) => {
+        this.#exited(exit);
+        reject(exit.error ?? new Error(`the worker ended with exit code ${exit.exitCode}`));
+      });
     });
     this.#gone.catch(() => undefined);
   }
@@ -247,6 +251,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   #finish(end: CellEnd): void {
     if (this.#over) return;
     this.#over = true;
+    this.#leaveWorker?.();
     this.#port.close();
     this.#callPort.close();
     this.#control[releaseProxy]();

@@ -25,6 +25,10 @@ class ThreadTier implements CellTier {
   readonly #settings: LeaseSettings;
   /** Code of the modules that are expected, by URL. */
   readonly #code = new Map<string, Promise<ReadonlySet<string>>>();
+  /** How often each module was registered: its file may have changed in between. */
+  readonly #epochs = new Map<string, number>();
+  /** Ends the readings of specifications under way. */
+  readonly #describing = new Map<AbortController, Promise<unknown>>();
   readonly #quarantined = new Set<CellWorker>();
   #stocking: NodeJS.Immediate | undefined;
   #closed = false;
@@ -61,8 +65,8 @@ class ThreadTier implements CellTier {
 
   expect(source: CellSource): void {
     if (source.kind !== "module") return;
-    this.#shelf.forget(source.url);
-    this.#code.delete(source.url);
+    this.forget(source);
+    this.#epochs.set(source.url, this.#epochOf(source) + 1);
     // Who starts a cell hears what is wrong with it.
     this.#codeOf(source).catch(() => undefined);
     // Tools that are registered in one go share one spare.
@@ -72,25 +76,42 @@ class ThreadTier implements CellTier {
     });
   }
 
+  forget(source: CellSource): void {
+    if (source.kind !== "module") return;
+    this.#shelf.forget(this.#keyOf(source));
+    this.#code.delete(source.url);
+  }
+
   async start<Call extends CellCall>(request: CellRequest<Call>): Promise<ThreadCell<Call>> {
     const source = request.source as ModuleSource;
     const profile = workerProfile(request.grant, await this.#codeOf(source));
     const { stateless } = request;
     const worker =
-      this.#shelf.take({ profile, module: source.url, stateless }) ??
+      this.#shelf.take({ profile, module: this.#keyOf(source), stateless }) ??
       new CellWorker(await this.#widened(request, profile));
+    worker.served = this.#keyOf(source);
     const cell = await ThreadCell.start(worker, request, this.#settings);
     void this.#stock();
     return cell;
   }
 
   async describe(source: ModuleSource, timeoutMs: number): Promise<unknown> {
+    const controller = new AbortController();
+    const work = this.#describe(source, timeoutMs, controller.signal);
+    this.#describing.set(controller, work);
+    try {
+      return await work;
+    } finally {
+      this.#describing.delete(controller);
+    }
+  }
+
+  async #describe(source: ModuleSource, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
     const grant = emptyGrant(this.#options.memoryMb);
     const { url } = source;
     try {
       const worker = new CellWorker(workerProfile(grant, await codeFiles(url, source.codeFiles)));
       const activation = { toolName: url, planId: "", traceId: "0".repeat(32), resources: [] };
-      const { signal } = new AbortController();
       const request = {
         toolName: url,
         source,
@@ -115,7 +136,18 @@ class ThreadTier implements CellTier {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#stocking) clearImmediate(this.#stocking);
+    for (const controller of this.#describing.keys()) controller.abort();
+    await Promise.allSettled(this.#describing.values());
     await this.#shelf.close();
+  }
+
+  #epochOf(source: ModuleSource): number {
+    return this.#epochs.get(source.url) ?? 0;
+  }
+
+  /** Names a module in the state its file was in when it was last registered. */
+  #keyOf(source: ModuleSource): string {
+    return `${this.#epochOf(source)} ${source.url}`;
   }
 
   #codeOf(source: ModuleSource): Promise<ReadonlySet<string>> {

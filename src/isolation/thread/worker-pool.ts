@@ -20,7 +20,7 @@ export interface WorkerLease {
 /** One worker thread, leased to one activation at a time. */
 export class CellWorker {
   readonly profile: WorkerProfile;
-  /** The module it has loaded. */
+  /** The module it has loaded, in the state its file was in then. */
   served: string | undefined;
   /** Resolves when the thread has ended; Piscina forgets an aborted worker before that. */
   readonly exited: Promise<WorkerExit>;
@@ -28,6 +28,7 @@ export class CellWorker {
   readonly #abort = new AbortController();
   #thread: Worker | undefined;
   #error: Error | undefined;
+  readonly #onExit = new Set<(exit: WorkerExit) => void>();
   #exit!: (exit: WorkerExit) => void;
   #hasExited = false;
 
@@ -64,6 +65,16 @@ export class CellWorker {
     return this.#hasExited;
   }
 
+  /**
+   * Calls a listener when the thread has ended. A lease takes its listener off when it is over: a
+   * worker outlives many of them, and what waits for its end is kept until then.
+   * @returns takes the listener off
+   */
+  onExit(listener: (exit: WorkerExit) => void): () => void {
+    this.#onExit.add(listener);
+    return () => this.#onExit.delete(listener);
+  }
+
   /** Starts the thread without a lease. Rejects when it does not come up. */
   async warm(): Promise<void> {
     await this.#run(undefined, "ready", []);
@@ -71,7 +82,6 @@ export class CellWorker {
 
   /** Leases the worker, starting its thread where it does not run yet. */
   lease(message: LeaseMessage, transfer: readonly Transferable[]): WorkerLease {
-    this.served = message.module;
     const done = this.#run(message, "lease", transfer) as Promise<ReleaseReport>;
     // Whoever waits for the end of the lease hears of it; nobody may be waiting.
     done.catch(() => undefined);
@@ -107,10 +117,12 @@ export class CellWorker {
     }
     this.#watch();
     // A task whose worker dies while it starts is forgotten by the pool.
-    const died = this.exited.then(({ exitCode, error }) => {
-      throw error ?? new Error(`the worker ended with exit code ${exitCode}`);
+    return new Promise((resolve, reject) => {
+      const off = this.onExit(({ exitCode, error }) => {
+        reject(error ?? new Error(`the worker ended with exit code ${exitCode}`));
+      });
+      done.then(resolve, reject).finally(off);
     });
-    return Promise.race([done, died]);
   }
 
   #watch(): void {
@@ -121,7 +133,10 @@ export class CellWorker {
     thread.on("error", (error: Error) => (this.#error ??= error));
     thread.on("exit", (exitCode) => {
       this.#hasExited = true;
-      this.#exit({ exitCode, error: this.#error });
+      const exit = { exitCode, error: this.#error };
+      for (const listener of this.#onExit) listener(exit);
+      this.#onExit.clear();
+      this.#exit(exit);
     });
   }
 }

@@ -73,8 +73,17 @@ function inheritedFlags(): string[] {
 
 /** Node 20 aborts where a folder and what lies in it are granted both. */
 function outermost(paths: readonly string[]): string[] {
-  const sorted = [...new Set(paths)].sort();
-  return sorted.filter((path) => !sorted.some((other) => other !== path && contains(other, path)));
+  // With the separator lowest, a folder is followed at once by all that lies in it.
+  const key = (path: string): string => path.replaceAll(sep, "\0");
+  const sorted = [...new Set(paths)]
+    .map((path) => [key(path), path] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const kept: string[] = [];
+  for (const [, path] of sorted) {
+    const last = kept.at(-1);
+    if (last === undefined || !contains(last, path)) kept.push(path);
+  }
+  return kept;
 }
 
 function contains(folder: string, path: string): boolean {

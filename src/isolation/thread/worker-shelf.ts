@@ -78,7 +78,7 @@ export class WorkerShelf {
   /** Starts spares of a profile, unless there are enough that fit. */
   stock(profile: WorkerProfile): void {
     const fresh = [...this.#idle.keys(), ...this.#warming].filter(
-      (worker) => worker.served === undefined && covers(worker.profile, profile),
+      (worker) => !worker.hasExited && worker.served === undefined && covers(worker.profile, profile),
     );
     for (let missing = this.#options.spareCells - fresh.length; missing > 0 && !this.#closed; missing--) {
       void this.#warm(new CellWorker(profile));
