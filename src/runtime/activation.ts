@@ -291,7 +291,8 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
         this.#send(seat, call);
       }
       if (taken.length > 0) return true;
-      crowded = true;
+      // Calls that run may take as long as they like; only one that waits is worth looking for again.
+      crowded ||= sibling.crowded;
     }
     // What was sent just now may turn out to wait.
     if (crowded) this.#stealLater ??= setTimeout(this.#stealAgain, STEAL_AFTER_MS * 2);

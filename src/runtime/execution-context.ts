@@ -146,6 +146,8 @@ export class ToolExecutionContext {
   /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
   addTrace(trace: ToolExecutionTrace): void {
     if (typeof (trace as unknown) !== "object" || (trace as unknown) === null) invalid("a trace must be an object");
+    if (typeof (trace.phases as unknown) !== "object" || (trace.phases as unknown) === null)
+      invalid("a trace must have phases");
     this.#traces.add(trace);
   }
 

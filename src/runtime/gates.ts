@@ -51,14 +51,17 @@ export function passGates(tool: Registration, context: ToolExecutionContext, tie
   return tier;
 }
 
-const found = new WeakMap<Registration, CellTier>();
+/** By tiers and tool: every call asks, and neither changes. */
+const found = new WeakMap<Tiers, WeakMap<Registration, CellTier>>();
 
 /** The weakest tier that is strong enough and can run the tool. */
 export function tierFor(tool: Registration, tiers: Tiers): CellTier | undefined {
-  const known = found.get(tool);
+  let byTool = found.get(tiers);
+  if (!byTool) found.set(tiers, (byTool = new WeakMap<Registration, CellTier>()));
+  const known = byTool.get(tool);
   if (known) return known;
   const tier = weakestTier(tool, tiers);
-  if (tier) found.set(tool, tier);
+  if (tier) byTool.set(tool, tier);
   return tier;
 }
 

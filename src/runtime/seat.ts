@@ -33,19 +33,23 @@ export class Seat {
    */
   withdraw({ limit = Infinity, sentBefore = Infinity, nested = false } = {}): ToolCall[] {
     const taken: ToolCall[] = [];
-    for (const call of this.cell.calls()) {
+    for (const call of this.#movable(nested)) {
       if (taken.length >= limit) break;
-      // A call whose buffers were handed over cannot be sent again; one that is told to stop ends here.
-      if (
-        (call.parent && !nested) ||
-        call.settled ||
-        call.transfer ||
-        call.interruption ||
-        call.marks.dispatched > sentBefore
-      )
-        continue;
-      if (!this.cell.hasStarted(call) && this.cell.withdraw(call)) taken.push(call);
+      if (!(call.marks.dispatched > sentBefore) && this.cell.withdraw(call)) taken.push(call);
     }
     return taken;
+  }
+
+  /** Whether a call waits here that another cell could take. */
+  get crowded(): boolean {
+    return this.#movable(true).length > 0;
+  }
+
+  #movable(nested: boolean): ToolCall[] {
+    return this.cell.calls().filter((call) => {
+      // A call whose buffers were handed over cannot be sent again; one that is told to stop ends here.
+      const fixed = (call.parent && !nested) || call.settled || call.transfer || call.interruption;
+      return !fixed && !this.cell.hasStarted(call);
+    });
   }
 }

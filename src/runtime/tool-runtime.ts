@@ -168,7 +168,7 @@ export class ToolRuntime {
 
   /** Forgets a tool; what is activated stays until its plan ends. @returns whether there was one */
   unregister(tool: string | AnyTool): boolean {
-    const name = typeof tool === "string" ? tool : nameOf(tool);
+    const name = nameOf(tool);
     const registration = this.registry.registration(name);
     if (registration) tierFor(registration, this.#tiers)?.forget(registration.source);
     return this.registry.unregister(name);
@@ -179,7 +179,7 @@ export class ToolRuntime {
   }
 
   get(tool: string | AnyTool): ToolSpec | undefined {
-    return this.registry.get(typeof tool === "string" ? tool : nameOf(tool));
+    return this.registry.get(nameOf(tool));
   }
 
   /**

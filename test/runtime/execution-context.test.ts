@@ -184,6 +184,7 @@ describe("runtime/execution-context", () => {
     for (const [label, value] of wrongValues((each) => typeof each !== "object" || each === null)) {
       refuses(() => context.addTrace(value as never), label);
     }
+    refuses(() => context.addTrace({} as never), "an object without phases");
     expect(context.summary().traceCount).to.equal(0);
   });
 

@@ -84,12 +84,13 @@ class ThreadTier implements CellTier {
 
   async start<Call extends CellCall>(request: CellRequest<Call>): Promise<ThreadCell<Call>> {
     const source = request.source as ModuleSource;
+    // Settled before the first wait: the file may be registered anew while the cell starts.
+    const module = this.#keyOf(source);
     const profile = workerProfile(request.grant, await this.#codeOf(source));
     const { stateless } = request;
     const worker =
-      this.#shelf.take({ profile, module: this.#keyOf(source), stateless }) ??
-      new CellWorker(await this.#widened(request, profile));
-    worker.served = this.#keyOf(source);
+      this.#shelf.take({ profile, module, stateless }) ?? new CellWorker(await this.#widened(request, profile));
+    worker.served = module;
     const cell = await ThreadCell.start(worker, request, this.#settings);
     void this.#stock();
     return cell;
