@@ -55,10 +55,17 @@ module.exports = {
       to: { path: "^(?!(node:)?util$)", dependencyTypes: ["core"], dependencyTypesNot: ["type-only"] },
     },
     only(
-      "runtime-knows-the-protocol",
+      "schema-knows-the-protocol",
+      "A schema is compiled and a value checked without knowing who asks",
+      "^src/schema/",
+      ["^src/schema/", "^src/protocol/", NPM],
+      NOT_CORE,
+    ),
+    only(
+      "runtime-knows-schema-and-protocol",
       "The coordinator knows tiers as the cell port and sources as ToolInstance",
       "^src/runtime/",
-      ["^src/runtime/", "^src/protocol/", NPM],
+      ["^src/runtime/", "^src/schema/", "^src/protocol/", NPM],
       NOT_CORE,
     ),
     only(
@@ -112,7 +119,7 @@ module.exports = {
       comment: "What an edge needs, the index or the entry of an adapter exports",
       severity: "error",
       from: { path: EDGES },
-      to: { path: "^(src/(runtime|isolation|sources)|workers)/", pathNot: "/index\\.ts$" },
+      to: { path: "^(src/(schema|runtime|isolation|sources)|workers)/", pathNot: "/index\\.ts$" },
     },
     {
       name: "nothing-shipped-imports-the-workshop",
@@ -128,7 +135,7 @@ module.exports = {
       from: { path: OURS },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: `${NPM}@types/` },
     },
-    keptBy("schema-engine-in-one-place", ["ajv", "ajv-formats", "re2js"], ["^src/runtime/schema-[^/]+\\.ts$"]),
+    keptBy("schema-engine-in-one-place", ["ajv", "ajv-formats", "re2js"], ["^src/schema/"]),
     keptBy("piscina-in-one-place", ["piscina"], ["^src/isolation/thread/worker-pool\\.ts$"]),
     keptBy("comlink-at-the-control-port", ["comlink"], ["^src/isolation/thread/", "^workers/"]),
     {

@@ -38,8 +38,10 @@ export {
   ToolSafetyViolationError,
   ToolSandboxRequiredError,
   ToolSchemaValidationError,
+  type EndedCallErrorOptions,
   type ErrorCode,
   type SchemaViolation,
+  type ToolErrorOptions,
 } from "./protocol/errors.js";
 export type { AnyTool } from "./protocol/defined-tool.js";
 export {
@@ -51,6 +53,7 @@ export {
   type ChangeInput,
   type IsolationTier,
   type JsonSchema,
+  type LogLevel,
   type ResolvedCapability,
   type ResourceAccess,
   type ToolActivationContext,
@@ -84,15 +87,20 @@ export {
   type ContextSummary,
   type ToolExecutionContextOptions,
 } from "./runtime/execution-context.js";
-export { ToolLifecycleCache, type CachedToolStats, type PlanCacheStats } from "./runtime/lifecycle-cache.js";
+export {
+  ToolLifecycleCache,
+  type ActivatedTool,
+  type CachedToolStats,
+  type PlanCacheStats,
+} from "./runtime/lifecycle-cache.js";
 export type { ToolRuntimeOptions } from "./runtime/options.js";
-export { Plan } from "./runtime/plan.js";
-export type { CellEvent, LogEvent, ProgressEvent, WarningEvent } from "./runtime/runtime-events.js";
-export { validateToolInput, validateToolOutput } from "./runtime/schema-validator.js";
+export { Plan, type PlanRuntime } from "./runtime/plan.js";
+export type { CellEvent, LogEvent, ProgressEvent, RuntimeEventMap, WarningEvent } from "./runtime/runtime-events.js";
+export { validateToolInput, validateToolOutput } from "./schema/validator.js";
 export type { ToolDescriptor } from "./runtime/tool-descriptor.js";
-export type { RegistrationOptions, ToolExecutor, ToolInstance } from "./runtime/tool-executor.js";
+export type { ModuleOptions, RegistrationOptions, ToolExecutor, ToolInstance } from "./runtime/tool-executor.js";
 export { ToolRegistry, type ToolFilter } from "./runtime/tool-registry.js";
 export type { DeactivateOptions, ExecuteOptions } from "./runtime/execute-options.js";
 export type { ToolProvider, ToolProviderEntry } from "./runtime/tool-provider.js";
-export type { CloseReport } from "./runtime/tool-runtime.js";
+export type { CloseReport } from "./runtime/coordinator.js";
 export { builtins } from "./sources/builtins.js";

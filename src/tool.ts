@@ -6,7 +6,12 @@ import type { DefinedTool, ToolDefinition } from "./protocol/defined-tool.js";
 import { ToolRuntimeError } from "./protocol/errors.js";
 import { markAnswer, type ChangeInput, type JsonSchema, type ToolAnswer } from "./protocol/tool.js";
 
-export { ToolCancelledError } from "./protocol/errors.js";
+export {
+  ToolCancelledError,
+  type EndedCallErrorOptions,
+  type ErrorCode,
+  type ToolErrorOptions,
+} from "./protocol/errors.js";
 export type {
   BoundResource,
   CancellationView,
@@ -14,15 +19,20 @@ export type {
   ChangeInput,
   IsolationTier,
   JsonSchema,
+  ResourceAccess,
   ToolActivationContext,
   ToolAnswer,
   ToolCapability,
   ToolContext,
+  ToolError,
+  ToolFailure,
   ToolLog,
   ToolResult,
   ToolSource,
   ToolSpec,
+  ToolSuccess,
 } from "./protocol/tool.js";
+export type { CellInfo, Outcome, ToolExecutionTrace, TracePhases } from "./protocol/trace.js";
 
 export type { DefinedTool, Infer, ToolDefinition } from "./protocol/defined-tool.js";
 

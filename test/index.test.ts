@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import type {
+  ActivatedTool,
   AnyTool,
   BindResourceInput,
   BoundResource,
@@ -20,6 +21,7 @@ import type {
   ContextSummary,
   DeactivateOptions,
   DefinedTool,
+  EndedCallErrorOptions,
   Enforcement,
   ErrorCode,
   ExecuteMessage,
@@ -28,12 +30,16 @@ import type {
   IsolationTier,
   JsonSchema,
   LogEvent,
+  LogLevel,
+  ModuleOptions,
   Outcome,
   PlanCacheStats,
+  PlanRuntime,
   ProgressEvent,
   RegistrationOptions,
   ResolvedCapability,
   ResourceAccess,
+  RuntimeEventMap,
   SchemaViolation,
   ToolActivationContext,
   ToolAnswer,
@@ -42,6 +48,7 @@ import type {
   ToolDefinition,
   ToolDescriptor,
   ToolError,
+  ToolErrorOptions,
   ToolExecutionContextOptions,
   ToolExecutionTrace,
   ToolExecutor,
@@ -100,6 +107,7 @@ const EXPORTED = [
 
 /** Fails to compile where a type is no longer exported. */
 type ExportedTypes = [
+  ActivatedTool,
   AnyTool,
   BindResourceInput,
   BoundResource,
@@ -114,6 +122,7 @@ type ExportedTypes = [
   ContextSummary,
   DeactivateOptions,
   DefinedTool,
+  EndedCallErrorOptions,
   Enforcement,
   ErrorCode,
   ExecuteMessage,
@@ -122,12 +131,16 @@ type ExportedTypes = [
   IsolationTier,
   JsonSchema,
   LogEvent,
+  LogLevel,
+  ModuleOptions,
   Outcome,
   PlanCacheStats,
+  PlanRuntime,
   ProgressEvent,
   RegistrationOptions,
   ResolvedCapability,
   ResourceAccess,
+  RuntimeEventMap,
   SchemaViolation,
   ToolActivationContext,
   ToolAnswer,
@@ -136,6 +149,7 @@ type ExportedTypes = [
   ToolDefinition<JsonSchema, JsonSchema>,
   ToolDescriptor,
   ToolError,
+  ToolErrorOptions,
   ToolExecutionContextOptions,
   ToolExecutionTrace,
   ToolExecutor,
@@ -204,8 +218,8 @@ describe("index", () => {
   });
 
   it("exports these types", () => {
-    const count: ExportedTypes["length"] = 50;
-    expect(count).to.equal(50);
+    const count: ExportedTypes["length"] = 57;
+    expect(count).to.equal(57);
   });
 
   it("imports with the package's own dependencies alone", async () => {

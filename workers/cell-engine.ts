@@ -46,7 +46,9 @@ const NO_TRANSFER: readonly ArrayBuffer[] = [];
 export class CellEngine {
   readonly #options: EngineOptions;
   readonly #queue: CallMessage[] = [];
-  readonly #running = new Map<number, RunningCall>();
+  /** By slot. */
+  readonly #calls: (RunningCall | undefined)[];
+  #running = 0;
   readonly #requests = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #outbox: OutgoingAnswer[] = [];
   #pumping = false;
@@ -55,16 +57,17 @@ export class CellEngine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#calls = new Array<RunningCall | undefined>(options.words.slots).fill(undefined);
   }
 
   /** Calls that started and have not finished. */
   get running(): number {
-    return this.#running.size;
+    return this.#running;
   }
 
   /** The call that tool code now runs in, if it still runs. */
   isRunning(call: RunningCall): boolean {
-    return this.#running.get(call.slot) === call;
+    return this.#calls[call.slot] === call;
   }
 
   receive(message: ToCell): void {
@@ -81,7 +84,7 @@ export class CellEngine {
 
   /** Aborts the signals of cancelled calls. */
   ring(): void {
-    for (const call of this.#running.values()) call.token.ring();
+    for (const call of this.#calls) call?.token.ring();
   }
 
   /**
@@ -117,7 +120,8 @@ export class CellEngine {
       request: (name, args) => this.#request(call, name, args),
     });
     const call: RunningCall = { slot, generation, token, context };
-    this.#running.set(slot, call);
+    this.#calls[slot] = call;
+    this.#running++;
     try {
       const { within } = this.#options;
       const returned = within
@@ -142,7 +146,8 @@ export class CellEngine {
     // A call that crashed and settles afterwards has been answered.
     if (!this.isRunning(call)) return;
     call.context.flushProgress();
-    this.#running.delete(call.slot);
+    this.#calls[call.slot] = undefined;
+    this.#running--;
     call.token.close();
     this.#options.words.finished(call.slot, performance.now());
     this.#outbox.push(outgoing);

@@ -7,13 +7,14 @@ import { threadId } from "node:worker_threads";
 import { expose } from "comlink";
 import { CancelWords, LIFECYCLE_SLOT } from "../src/protocol/cancel-words.js";
 import { encodeError } from "../src/protocol/error-codec.js";
-import type { LeaseMessage } from "../src/protocol/lease.js";
+import type { LeaseMessage, ReadyMessage } from "../src/protocol/lease.js";
 import type { CellControl, ControlReply, ReleaseReport, ToCell } from "../src/protocol/messages.js";
 import { CancelToken } from "./cancel-token.js";
 import { CellEngine, type RunningCall } from "./cell-engine.js";
 import { confine } from "./confine.js";
 import { loadTool, type LoadedTool } from "./loader.js";
 import { sendOutputTo } from "./output.js";
+import { rehearse } from "./rehearsal.js";
 import { ActivationContext, clip } from "./tool-context.js";
 
 // Tool code may replace what it likes on `process`.
@@ -24,8 +25,10 @@ let engine: CellEngine | undefined;
 process.on("uncaughtException", escaped);
 process.on("unhandledRejection", escaped);
 
-/** Reports that the worker is up; run by a spare before its first lease. */
-export function ready(): void {}
+/** Makes the worker ready for a lease; run by a spare. */
+export function ready(message: ReadyMessage): Promise<void> {
+  return rehearse(message, lease);
+}
 
 /** Serves one activation until it is released. */
 export async function lease(message: LeaseMessage): Promise<ReleaseReport> {

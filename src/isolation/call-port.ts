@@ -6,7 +6,7 @@ import { decodeError, encodeError, type EncodedError } from "../protocol/error-c
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { CallKey, CallMessage, CellAnswer, FromCell, ToCell } from "../protocol/messages.js";
 import { isChange, type Change, type ToolError } from "../protocol/tool.js";
-import type { Cell, CellCall, CellObserver } from "../runtime/cell.js";
+import { NO_SLOT, type Cell, type CellCall, type CellObserver } from "../runtime/cell.js";
 
 /** What a call port stands on. */
 export interface CallPortOptions<Call extends CellCall> {
@@ -28,7 +28,8 @@ export class CallPort<Call extends CellCall> {
   readonly #generations: number[];
   readonly #taken: boolean[];
   readonly #table: (Call | undefined)[];
-  readonly #slots = new Map<Call, number>();
+  /** Calls whose answer is still to come. */
+  #pending = 0;
   /** Slots whose calls leave with the next message. */
   #batch: number[] = [];
   #requests = 0;
@@ -54,7 +55,7 @@ export class CallPort<Call extends CellCall> {
 
   /** Calls whose answer is still to come. */
   calls(): Call[] {
-    return [...this.#slots.keys()];
+    return this.#table.filter((call) => call !== undefined);
   }
 
   /** The call that a key names, if its answer is still to come. */
@@ -69,23 +70,24 @@ export class CallPort<Call extends CellCall> {
   send(call: Call): void {
     const slot = this.#free.pop();
     if (slot === undefined) throw new ToolRuntimeError("A cell was sent more calls than it has room for.");
-    const idle = this.#slots.size === 0;
+    const idle = this.#pending === 0;
     this.#generations[slot] = this.#options.words.open(slot, this.#generations[slot] ?? 0);
     this.#taken[slot] = true;
     this.#table[slot] = call;
-    this.#slots.set(call, slot);
+    this.#pending++;
+    call.slot = slot;
     if (this.#batch.push(slot) > 1) return;
     if (idle) queueMicrotask(this.#flush);
     else afterThisTick(this.#flush);
   }
 
   cancel(call: Call, reason: CancelReason): boolean {
-    const slot = this.#slots.get(call);
+    const slot = this.#slotOf(call);
     return slot !== undefined && this.#options.words.cancel(slot, this.#generations[slot] ?? 0, reason);
   }
 
   withdraw(call: Call): boolean {
-    const slot = this.#slots.get(call);
+    const slot = this.#slotOf(call);
     if (slot === undefined || !this.#options.words.withdraw(slot, this.#generations[slot] ?? 0)) return false;
     const unsent = this.#batch.indexOf(slot);
     if (unsent >= 0) {
@@ -94,13 +96,12 @@ export class CallPort<Call extends CellCall> {
       return true;
     }
     // The slot stays taken until the cell has said that it skipped the call.
-    this.#slots.delete(call);
-    this.#table[slot] = undefined;
+    this.#part(slot);
     return true;
   }
 
   hasStarted(call: Call): boolean {
-    const slot = this.#slots.get(call);
+    const slot = this.#slotOf(call);
     return slot !== undefined && this.#options.words.state(slot) >= SlotState.started;
   }
 
@@ -108,7 +109,7 @@ export class CallPort<Call extends CellCall> {
   close(): void {
     this.#open = false;
     this.#batch = [];
-    for (const [call, slot] of this.#slots) this.#options.words.readMarks(slot, call.marks);
+    for (const call of this.calls()) this.#options.words.readMarks(call.slot, call.marks);
   }
 
   /** Takes a message of the cell. It may send anything; what has no known form is passed over. */
@@ -185,11 +186,22 @@ export class CallPort<Call extends CellCall> {
   /** Frees a slot whose call the cell will never answer for, or has. */
   #forget(slot: number): void {
     if (!this.#taken[slot]) return;
-    const call = this.#table[slot];
-    if (call) this.#slots.delete(call);
-    this.#table[slot] = undefined;
+    this.#part(slot);
     this.#taken[slot] = false;
     this.#free.push(slot);
+  }
+
+  /** Parts a slot from its call. */
+  #part(slot: number): void {
+    const call = this.#table[slot];
+    if (!call) return;
+    call.slot = NO_SLOT;
+    this.#table[slot] = undefined;
+    this.#pending--;
+  }
+
+  #slotOf(call: Call): number | undefined {
+    return this.#table[call.slot] === call ? call.slot : undefined;
   }
 
   async #requested({ key, requestId, name, args }: FromCell & { type: "request" }): Promise<void> {

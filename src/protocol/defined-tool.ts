@@ -10,26 +10,35 @@ import type {
 } from "./tool.js";
 
 /**
- * The static type of a schema, read off its form, so that another copy of TypeBox is as good; `unknown` for one that TypeBox did not make.
+ * The static type of a schema, read off its form, so that another copy of TypeBox is as good; `unknown` for one that
+ * TypeBox did not make.
  */
 export type Infer<Schema> = Schema extends { readonly static: unknown; readonly params: readonly unknown[] }
   ? (Schema & { params: [] })["static"]
   : unknown;
 
-/** What {@link defineTool} takes. */
+/** What `defineTool` takes: a specification and what it specifies. */
 export interface ToolDefinition<Input extends JsonSchema, Output extends JsonSchema> {
   /** `namespace/name`. */
   name: string;
+  /** For models and people. */
   description: string;
   version?: string;
+  /** Checked before each call; of a TypeBox schema `execute` has the type of its input. */
   inputSchema: Input;
+  /** Checked after each call; of a TypeBox schema `execute` has the type of its output. Default: any output will do. */
   outputSchema?: Output;
+  /** Default `custom`. */
   source?: ToolSource;
+  /** What the tool may do and needs. A tool that says nothing is taken to write. */
   capability?: ToolCapability;
+  /** Shorthand for `capability.writes: false`. */
   readOnly?: boolean;
+  /** Shorthand for `capability.checkpointable`. */
   checkpointable?: boolean;
   /** Runs once in each cell before its first call. */
   activate?(context: ToolActivationContext): void | Promise<void>;
+  /** Answers a call with an output, a `toolResult(…)` or a `toolError(…)`. */
   execute(
     input: Infer<Input>,
     context: ToolContext,

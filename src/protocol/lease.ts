@@ -11,6 +11,13 @@ export interface ConfinementMessage {
   readonly spawn: boolean;
 }
 
+/** Argument of the task that makes a worker ready for its first lease. */
+export interface ReadyMessage {
+  /** `file:` URL of a tool that does nothing. */
+  readonly module: string;
+  readonly confinement: ConfinementMessage;
+}
+
 /** Argument of the lease task. */
 export interface LeaseMessage {
   /** `file:` URL of the tool's module, by its real path. */

@@ -1,29 +1,27 @@
 /** One tool made ready for one plan: the calls that wait for its cells, run in them, and end. */
-import { ToolActivationError, ToolCancelledError, ToolRuntimeError } from "../protocol/errors.js";
+import { ToolActivationError } from "../protocol/errors.js";
 import type { ActivationMessage, CallEvent, CellAnswer } from "../protocol/messages.js";
 import { isChange } from "../protocol/tool.js";
 import type { CellInfo } from "../protocol/trace.js";
-import type { CancellationToken, CancelSubscriber } from "./cancellation.js";
+import { ActivationWaiters } from "./activation-waiters.js";
+import type { CancellationToken } from "./cancellation.js";
 import { CellGroup, type GroupOwner } from "./cell-group.js";
 import type { Cell, CellEnd, CellObserver, CellTier } from "./cell.js";
-import type { CellSupply } from "./cell-supply.js";
+import { Dispatcher, type DispatchHost } from "./dispatcher.js";
 import type { GrantedResources } from "./grant.js";
 import type { ResolvedOptions } from "./options.js";
 import { logEvent, progressEvent, type RuntimeEvents } from "./runtime-events.js";
+import { Rebalancer } from "./rebalancer.js";
 import type { Seat } from "./seat.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration } from "./tool-registry.js";
 
 /** What activations share. */
-export interface ActivationHost {
+export interface ActivationHost extends DispatchHost {
   readonly options: ResolvedOptions;
   /** Milliseconds a cancelled call has to stop; `close` may shorten it. */
   graceMs: number;
-  readonly supply: CellSupply;
   readonly events: RuntimeEvents;
-  /** The call waits for a cell, so its turn is free for others. */
-  pauseTurn(call: ToolCall): void;
-  resumeTurn(call: ToolCall): void;
   /** Answers what a running call asks of the host. */
   ask(call: ToolCall, name: string, args: unknown): Promise<unknown>;
   /** An answer came for a call that had ended; it is discarded. */
@@ -36,13 +34,6 @@ export interface ActivationHost {
 
 /** A call may be moved to another cell this often before its cells' deaths are its own. */
 const MAX_MOVES = 3;
-/** Milliseconds a call has waited in a cell before an idle sibling takes it over. */
-const STEAL_AFTER_MS = 1;
-
-interface ActivationWaiter extends CancelSubscriber {
-  ready(): void;
-  failed(error: Error): void;
-}
 
 /** One tool made ready for one plan. */
 export class Activation implements CellObserver<ToolCall>, GroupOwner {
@@ -51,10 +42,9 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   readonly tool: Registration;
   readonly #host: ActivationHost;
   readonly #cells: CellGroup;
-  readonly #maxCells: number;
-  readonly #backlog = new Set<ToolCall>();
-  readonly #waiters = new Set<ActivationWaiter>();
-  #stealLater: NodeJS.Timeout | undefined;
+  readonly #dispatcher: Dispatcher;
+  readonly #waiters: ActivationWaiters;
+  readonly #rebalancer: Rebalancer;
   #closing = false;
 
   constructor(
@@ -70,14 +60,14 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     this.tool = tool;
     this.planId = message.planId;
     this.toolName = message.toolName;
-    this.#maxCells = stateless ? (tool.maxCells ?? options.maxCellsPerTool) : 1;
+    const maxCells = stateless ? (tool.maxCells ?? options.maxCellsPerTool) : 1;
     this.#cells = new CellGroup({
       owner: this,
       tier,
       supply,
       events,
       options,
-      maxCells: this.#maxCells,
+      maxCells,
       request: {
         toolName: this.toolName,
         source: tool.source,
@@ -89,6 +79,23 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
         timeoutMs: options.activationTimeoutMs,
       },
     });
+    this.#dispatcher = new Dispatcher({ owner: this, host, cells: this.#cells, maxCells });
+    this.#waiters = new ActivationWaiters({
+      planId: this.planId,
+      toolName: this.toolName,
+      waiterLeft: () => {
+        if (!this.wantsCell) this.#cells.leaveLine();
+      },
+    });
+    this.#rebalancer = new Rebalancer({
+      seats: this.#cells.seats,
+      send: (seat, call) => {
+        this.#dispatcher.send(seat, call);
+      },
+      idle: (seat) => {
+        this.#idle(seat);
+      },
+    });
   }
 
   /** Whether any call runs or waits here. */
@@ -97,7 +104,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   }
 
   get wantsCell(): boolean {
-    return this.#backlog.size > 0 || this.#waiters.size > 0;
+    return this.#dispatcher.waiting > 0 || this.#waiters.size > 0;
   }
 
   /** The cells that are ready. */
@@ -111,30 +118,9 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
    */
   activate(token: CancellationToken): Promise<void> {
     if (this.#cells.seats.length > 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const done = (): void => {
-        this.#waiters.delete(waiter);
-        token.unsubscribe(waiter);
-        if (!this.wantsCell) this.#cells.leaveLine();
-      };
-      const waiter: ActivationWaiter = {
-        ready: () => {
-          done();
-          resolve();
-        },
-        failed: (error) => {
-          done();
-          reject(error);
-        },
-        tokenCancelled: (cause) => {
-          const text = `The activation of tool "${this.toolName}" in plan "${this.planId}" was cancelled.`;
-          waiter.failed(new ToolCancelledError(text, { cause, details: { tool: this.toolName, planId: this.planId } }));
-        },
-      };
-      this.#waiters.add(waiter);
-      token.subscribe(waiter);
-      this.#cells.ensureFirst(false);
-    });
+    const ready = this.#waiters.wait(token);
+    this.#cells.ensureFirst(false);
+    return ready;
   }
 
   /** Runs a call here; `call.ended` tells how it went. */
@@ -148,98 +134,28 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
       call.settle({ kind: "interrupted" });
       return;
     }
-    const seat = this.#backlog.size === 0 ? this.#cells.roomiest() : undefined;
-    if (seat) this.#send(seat, call);
-    else this.#queue(call);
-    if (this.#maxCells > 1) this.#grow();
+    this.#dispatcher.dispatch(call);
   }
 
   /** Deactivates every cell, once no call runs any more. Never rejects. */
   async close(): Promise<void> {
     this.#closing = true;
-    clearTimeout(this.#stealLater);
+    this.#rebalancer.close();
     const details = { tool: this.toolName, planId: this.planId };
     const text = `Tool "${this.toolName}" was deactivated in plan "${this.planId}" before it was ready.`;
-    this.#failAll(new ToolActivationError(text, { details }));
+    this.#failWaiting(new ToolActivationError(text, { details }));
     await this.#cells.close();
   }
 
-  // ── calls ──────────────────────────────────────────────────────────────
-
-  #send(seat: Seat, call: ToolCall): void {
-    const now = performance.now();
-    const { marks } = call;
-    if (marks.activated !== marks.activated) marks.activated = now;
-    marks.dispatched = now;
-    call.cell = seat.cell.info;
-    if (seat.permit && seat.cell.inFlight === 0) this.#host.supply.busy(seat.permit);
-    seat.cell.send(call);
+  #failWaiting(error: Error): void {
+    this.#waiters.failed(error);
+    this.#dispatcher.failAll(error);
   }
 
-  #queue(call: ToolCall): void {
-    if (call.marks.dispatched === call.marks.dispatched) {
-      call.moves++;
-      call.marks.undispatch();
-    }
-    call.keepInput();
-    this.#backlog.add(call);
-    this.#host.pauseTurn(call);
-    const { seats } = this.#cells;
-    // For a nested call every slot, and every cell, may be held by one that waits for it.
-    const stuck = call.parent && seats.length > 0 && !this.#cells.roomiest();
-    if (stuck || !this.#cells.ensureFirst(call.parent !== undefined)) this.#failExhausted(call);
-  }
-
-  /** Sends calls that were taken back from a cell to others, to those that are there before ones that have to start. */
-  #requeue(calls: readonly ToolCall[]): void {
-    for (const call of calls) this.#queue(call);
-    this.#pump();
-    if (this.wantsCell) this.#cells.ensureFirst(false);
-    if (this.#maxCells > 1) this.#grow();
-  }
-
-  #unqueue(call: ToolCall): boolean {
-    if (!this.#backlog.delete(call)) return false;
-    this.#host.resumeTurn(call);
-    if (!this.wantsCell) this.#cells.leaveLine();
-    return true;
-  }
-
-  #failExhausted(call: ToolCall): void {
-    this.#unqueue(call);
-    const error = new ToolRuntimeError(
-      `No cell is free for the nested call of "${this.toolName}" in plan "${this.planId}": every cell is pinned or busy, and ` +
-        `waiting for one while holding one could wait for ever. Raise maxLiveCells, or let the caller end first.`,
-      { code: "CELLS_EXHAUSTED", details: { tool: this.toolName, planId: this.planId } },
-    );
-    call.settle({ kind: "failed", error });
-  }
-
-  #failAll(error: Error): void {
-    for (const waiter of [...this.#waiters]) waiter.failed(error);
-    for (const call of [...this.#backlog]) {
-      this.#unqueue(call);
-      call.settle(call.interruption ? { kind: "interrupted" } : { kind: "failed", error });
-    }
-  }
-
-  #pump(): void {
-    for (const call of this.#backlog) {
-      const seat = this.#cells.roomiest();
-      if (!seat) return;
-      this.#unqueue(call);
-      this.#send(seat, call);
-    }
-  }
-
-  #grow(): void {
-    let load = this.#backlog.size;
-    for (const { cell } of this.#cells.seats) load += cell.inFlight;
-    this.#cells.growFor(load);
-  }
+  // ── calls that should stop ─────────────────────────────────────────────
 
   #interrupted(call: ToolCall): void {
-    if (this.#unqueue(call)) {
+    if (this.#dispatcher.unqueue(call)) {
       call.settle({ kind: "interrupted" });
       return;
     }
@@ -267,7 +183,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     seat.leaving = "spoiled";
     const waiting = seat.withdraw();
     this.#cells.kill(seat);
-    this.#requeue(waiting);
+    this.#dispatcher.requeue(waiting);
   }
 
   #idle(seat: Seat): void {
@@ -275,47 +191,22 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
       void this.#cells.giveUp(seat);
       return;
     }
-    if (this.#cells.seats.length > 1 && this.#steal(seat)) return;
+    if (this.#cells.seats.length > 1 && this.#rebalancer.fill(seat)) return;
     if (seat.permit) this.#host.supply.idle(seat.permit);
   }
-
-  /** Takes over calls that wait behind a busy sibling. */
-  #steal(seat: Seat): boolean {
-    const before = performance.now() - STEAL_AFTER_MS;
-    let crowded = false;
-    for (const sibling of this.#cells.seats) {
-      if (sibling === seat || sibling.cell.inFlight < 2) continue;
-      const taken = sibling.withdraw({ limit: Math.ceil(sibling.cell.inFlight / 2), sentBefore: before, nested: true });
-      for (const call of taken) {
-        call.marks.undispatch();
-        this.#send(seat, call);
-      }
-      if (taken.length > 0) return true;
-      // Calls that run may take as long as they like; only one that waits is worth looking for again.
-      crowded ||= sibling.crowded;
-    }
-    // What was sent just now may turn out to wait.
-    if (crowded) this.#stealLater ??= setTimeout(this.#stealAgain, STEAL_AFTER_MS * 2);
-    return false;
-  }
-
-  readonly #stealAgain = (): void => {
-    this.#stealLater = undefined;
-    for (const seat of this.#cells.seats) if (seat.open && seat.cell.inFlight === 0) this.#idle(seat);
-  };
 
   // ── what the cells come to ─────────────────────────────────────────────
 
   cellReady(seat: Seat): void {
     this.#host.activated(this);
-    for (const waiter of [...this.#waiters]) waiter.ready();
-    this.#pump();
+    this.#waiters.ready();
+    this.#dispatcher.pump();
     if (seat.cell.inFlight === 0) this.#idle(seat);
-    if (this.#maxCells > 1) this.#grow();
+    this.#dispatcher.grow();
   }
 
   startFailed(error: ToolActivationError): void {
-    this.#failAll(error);
+    this.#failWaiting(error);
     if (!this.#closing) this.#host.evicted(this);
   }
 
@@ -323,11 +214,11 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     seat.leaving = "yield";
     const waiting = seat.withdraw();
     if (seat.cell.inFlight === 0) void this.#cells.giveUp(seat);
-    this.#requeue(waiting);
+    this.#dispatcher.requeue(waiting);
   }
 
   cellEnded(seat: Seat, end: CellEnd): void {
-    this.#requeue(seat.cell.calls().filter((call) => this.#outlives(call, seat, end)));
+    this.#dispatcher.requeue(seat.cell.calls().filter((call) => this.#outlives(call, seat, end)));
     if (
       !this.wantsCell &&
       this.#cells.seats.length === 0 &&
@@ -358,7 +249,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   }
 
   #slotFreed(cell: Cell<ToolCall>): void {
-    if (this.#backlog.size > 0) this.#pump();
+    if (this.#dispatcher.waiting > 0) this.#dispatcher.pump();
     if (cell.inFlight > 0) return;
     const seat = this.#cells.seatOf(cell);
     if (seat) this.#idle(seat);
@@ -409,7 +300,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     if (call ?? late) {
       const waiting = seat.withdraw();
       if (cell.inFlight === 0) void this.#cells.giveUp(seat);
-      this.#requeue(waiting);
+      this.#dispatcher.requeue(waiting);
     } else {
       // One of the running calls may wait for ever for what just failed: none can be trusted to end.
       seat.crash = error;

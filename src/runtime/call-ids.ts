@@ -4,6 +4,11 @@ import { randomBytes } from "node:crypto";
 const prefix = randomBytes(4).toString("hex");
 let last = 0;
 
+/** Whether an id is of the form that is made here. */
+export function isMadeId(callId: string): boolean {
+  return callId.length === prefix.length + 8 && callId.startsWith(prefix);
+}
+
 /** The number of a new call. */
 export function nextSerial(): number {
   last = (last + 1) >>> 0;

@@ -24,7 +24,6 @@ export interface Closing {
   readonly outcome: Outcome;
   readonly resultSizeBytes: number;
   readonly error?: ToolError | Error;
-  readonly toolVersion?: string | undefined;
 }
 
 /** Builds the immutable record of a call. */
@@ -47,7 +46,8 @@ export function traceOf(call: ToolCall, closing: Closing): ToolExecutionTrace {
     outcome: closing.outcome,
     attempt: call.attempt,
   };
-  if (closing.toolVersion !== undefined) trace.toolVersion = closing.toolVersion;
+  const version = call.tool?.spec.version;
+  if (version !== undefined) trace.toolVersion = version;
   if (call.parent) trace.parentCallId = call.parent.callId;
   if (closing.error) trace.error = closing.error.message;
   if (call.cell) trace.cell = call.cell;

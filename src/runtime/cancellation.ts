@@ -1,10 +1,14 @@
 /** The coordinator's cancellation token, interoperable with `AbortSignal` both ways. */
 import { ToolCancelledError, ToolRuntimeError } from "../protocol/errors.js";
+import { Chain, type Link } from "./chain.js";
 
 /** Is told once when a token is cancelled. */
 export interface CancelSubscriber {
   tokenCancelled(reason: unknown): void;
 }
+
+/** Takes a subscriber off its token again. */
+export type CancelSubscription = Link<CancelSubscriber>;
 
 const fromSignals = new WeakMap<AbortSignal, CancellationToken>();
 
@@ -19,7 +23,7 @@ const fromSignals = new WeakMap<AbortSignal, CancellationToken>();
  */
 export class CancellationToken {
   readonly #source: AbortSignal | undefined;
-  #subscribers: Set<CancelSubscriber> | undefined;
+  #subscribers: Chain<CancelSubscriber> | undefined;
   #controller: AbortController | undefined;
   #cancelled = false;
   #reason: unknown;
@@ -78,14 +82,16 @@ export class CancellationToken {
   }
 
   /** @internal A subscriber of a cancelled token is never told; ask `isCancelled` first. */
-  subscribe(subscriber: CancelSubscriber): void {
-    (this.#subscribers ??= new Set()).add(subscriber);
+  subscribe(subscriber: CancelSubscriber): CancelSubscription {
+    this.#subscribers ??= new Chain();
+    const subscription = this.#subscribers.add(subscriber);
     if (this.#subscribers.size === 1) this.#listen();
+    return subscription;
   }
 
   /** @internal */
-  unsubscribe(subscriber: CancelSubscriber): void {
-    if (this.#subscribers?.delete(subscriber) && this.#subscribers.size === 0 && !this.#controller) {
+  unsubscribe(subscription: CancelSubscription): void {
+    if (this.#subscribers?.remove(subscription) && this.#subscribers.size === 0 && !this.#controller) {
       this.#source?.removeEventListener("abort", this.#announce);
     }
   }
@@ -99,8 +105,8 @@ export class CancellationToken {
     const { reason } = this;
     this.#source?.removeEventListener("abort", this.#announce);
     this.#controller?.abort(reason);
-    const subscribers = this.#subscribers;
-    this.#subscribers = undefined;
-    for (const subscriber of subscribers ?? []) subscriber.tokenCancelled(reason);
+    this.#subscribers?.drain((subscriber) => {
+      subscriber.tokenCancelled(reason);
+    });
   };
 }

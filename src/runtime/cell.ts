@@ -5,6 +5,9 @@ import type { IsolationTier, ToolImplementation } from "../protocol/tool.js";
 import type { CallMarks, CellInfo } from "../protocol/trace.js";
 import type { Grant } from "./grant.js";
 
+/** Of a call that is in no cell. */
+export const NO_SLOT = -1;
+
 /** A call as a cell sees it. */
 export interface CellCall {
   readonly callId: string;
@@ -14,6 +17,8 @@ export interface CellCall {
   readonly attempt: number;
   readonly idempotencyKey: string | undefined;
   readonly marks: CallMarks;
+  /** Its place in the cell that has it; the cell's to set. */
+  slot: number;
   /** Runs tool code in the caller's async context, where the tier can. */
   readonly inCallerContext: (<T>(run: () => T) => T) | undefined;
 }

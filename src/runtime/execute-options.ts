@@ -4,19 +4,22 @@ import { isObject, unknownField } from "./arguments.js";
 
 /** Options of one call. */
 export interface ExecuteOptions {
-  /** Cancels this call only. */
+  /** Cancels this call only. Default: the plan's token alone cancels it. */
   readonly signal?: AbortSignal;
-  /** Deadline in milliseconds from now, queue and activation included. */
+  /**
+   * Deadline in milliseconds from now, queue and activation included; above 0, below 2,147,483,648.
+   * Default: the tool's `capability.timeoutMs`, else the runtime's `timeoutMs`.
+   */
   readonly timeoutMs?: number;
-  /** Your own id, unique among the plan's running calls. */
+  /** Your own id, unique among the plan's running calls, of 1 to 256 characters. Default: one that is made. */
   readonly callId?: string;
-  /** Buffers inside the input to hand over without a copy. Such a call cannot move to another cell. */
+  /** Buffers inside the input to hand over without a copy. Such a call cannot move to another cell. Default: none. */
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 /** How running calls end when their plan or tool is deactivated. */
 export interface DeactivateOptions {
-  /** Lets them finish; by default they are cancelled, and killed after the grace. */
+  /** Lets them finish. Default false: they are cancelled, and killed after the grace. */
   readonly drain?: boolean;
 }
 

@@ -4,18 +4,17 @@ import { ToolCancelledError, ToolRuntimeError, type ErrorCode } from "../protoco
 import { measurePayload } from "../protocol/payload.js";
 import type { Change, ToolError, ToolResult } from "../protocol/tool.js";
 import type { Outcome, ToolExecutionTrace } from "../protocol/trace.js";
+import { describeViolations } from "../schema/violations.js";
 import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
 import { closest } from "./arguments.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
-import type { ToolExecutionContext } from "./execution-context.js";
 import { passGates, type Tiers } from "./gates.js";
 import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import type { RuntimeEvents } from "./runtime-events.js";
-import { describeViolations } from "./schema-validator.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
@@ -30,7 +29,7 @@ export interface Pipeline {
   readonly admission: Admission;
   readonly events: RuntimeEvents;
   /** The plan's activation of a tool, made when there is none. */
-  activationOf(plan: PlanState, tool: Registration, tier: CellTier, context: ToolExecutionContext): Activation;
+  activationOf(plan: PlanState, tool: Registration, tier: CellTier): Activation;
   /** Counts an execution in the cache. */
   executed(call: ToolCall): void;
   /** Runs when the call is over, whatever became of it. */
@@ -38,51 +37,45 @@ export interface Pipeline {
 }
 
 /** Runs one call, published to whoever listens. */
-export function execute(
-  pipeline: Pipeline,
-  plan: PlanState,
-  call: ToolCall,
-  context: ToolExecutionContext,
-): Promise<ToolResult> {
-  if (!executeChannel.hasSubscribers) return run(pipeline, plan, call, context, undefined);
+export function execute(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise<ToolResult> {
+  if (!executeChannel.hasSubscribers) return run(pipeline, plan, call);
   const message: ExecuteMessage = {
     toolName: call.toolName,
     planId: call.planId,
     callId: call.callId,
     ...(call.parent && { parentCallId: call.parent.callId }),
   };
-  return executeChannel.tracePromise(() => run(pipeline, plan, call, context, message), message);
+  return executeChannel.tracePromise(
+    () =>
+      run(pipeline, plan, call).finally(() => {
+        if (call.trace) message.trace = call.trace;
+      }),
+    message,
+  );
 }
 
-async function run(
-  pipeline: Pipeline,
-  plan: PlanState,
-  call: ToolCall,
-  context: ToolExecutionContext,
-  message: ExecuteMessage | undefined,
-): Promise<ToolResult> {
-  let tool: Registration | undefined;
+async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise<ToolResult> {
   try {
     checkCancelled(call);
-    tool = findTool(pipeline, call);
-    const tier = passGates(tool, context, pipeline.tiers);
+    const tool = findTool(pipeline, call);
+    call.tool = tool;
+    const tier = passGates(tool, call.context, pipeline.tiers);
     const invalid = checkInput(pipeline, tool, call);
-    if (invalid) return fail(call, context, tool, message, "invalid_input", invalid);
+    if (invalid) return fail(call, "invalid_input", invalid);
     call.marks.validated = performance.now();
     if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
     if (!takeTurn(pipeline, call)) await turn(pipeline, call);
     call.marks.admitted = performance.now();
-    pipeline.activationOf(plan, tool, tier, context).run(call);
+    pipeline.activationOf(plan, tool, tier).run(call);
     const end = await call.ended;
     if (end.kind === "refused") {
-      const error = notCopied(call, "INPUT_NOT_CLONEABLE", end.message);
-      return fail(call, context, tool, message, "invalid_input", error);
+      return fail(call, "invalid_input", notCopied(call, "INPUT_NOT_CLONEABLE", end.message));
     }
     const answer = answerOf(call, end);
     pipeline.executed(call);
-    return closeAnswered(pipeline, call, context, tool, message, answer);
+    return closeAnswered(pipeline, tool, call, answer);
   } catch (error) {
-    record(call, context, tool, message, { outcome: outcomeOfError(error), error: asError(error), size: 0 });
+    refuse(call, error);
     throw error;
   } finally {
     call.release();
@@ -90,10 +83,9 @@ async function run(
   }
 }
 
-/** Leaves the trace of a call that its plan could not take, and ends it. */
-export function refuse(call: ToolCall, context: ToolExecutionContext, error: unknown): void {
-  record(call, context, undefined, undefined, { outcome: outcomeOfError(error), error: asError(error), size: 0 });
-  call.release();
+/** Leaves the trace of a call that ends with an error. */
+export function refuse(call: ToolCall, error: unknown): void {
+  record(call, { outcome: outcomeOfError(error), error: asError(error), size: 0 });
 }
 
 function checkCancelled(call: ToolCall): void {
@@ -178,63 +170,39 @@ function turn(pipeline: Pipeline, call: ToolCall): Promise<void> {
   });
 }
 
-function closeAnswered(
-  pipeline: Pipeline,
-  call: ToolCall,
-  context: ToolExecutionContext,
-  tool: Registration,
-  message: ExecuteMessage | undefined,
-  answer: Answered,
-): ToolResult {
+function closeAnswered(pipeline: Pipeline, tool: Registration, call: ToolCall, answer: Answered): ToolResult {
   for (const change of answer.changes ?? []) (call.changes ??= []).push(change);
-  if (answer.kind === "tool_error") {
-    return fail(call, context, tool, message, "tool_error", answer.error);
-  }
+  if (answer.kind === "tool_error") return fail(call, "tool_error", answer.error);
   const size = answer.size >= 0 ? answer.size : 0;
   const violations = tool.output?.check(answer.output);
   if (violations) {
     const text = `Output validation failed for tool "${call.toolName}": ${describeViolations(violations)}.`;
     if (pipeline.options.outputValidation === "error") {
       const error = { code: "SCHEMA_VALIDATION_FAILED", message: text, details: { errors: violations } };
-      return fail(call, context, tool, message, "invalid_output", error, size);
+      return fail(call, "invalid_output", error, size);
     }
     pipeline.events.warn({ code: "INVALID_OUTPUT", message: text, planId: call.planId, toolName: call.toolName });
   }
-  const { changes, trace } = record(call, context, tool, message, { outcome: "ok", size });
+  const { changes, trace } = record(call, { outcome: "ok", size });
   return { success: true, output: answer.output, changes, trace };
 }
 
 /** Ends a call with an answer that is no success. */
-function fail(
-  call: ToolCall,
-  context: ToolExecutionContext,
-  tool: Registration,
-  message: ExecuteMessage | undefined,
-  outcome: Outcome,
-  error: ToolError,
-  size = 0,
-): ToolResult {
-  const { changes, trace } = record(call, context, tool, message, { outcome, error, size });
+function fail(call: ToolCall, outcome: Outcome, error: ToolError, size = 0): ToolResult {
+  const { changes, trace } = record(call, { outcome, error, size });
   return { success: false, error, changes, trace };
 }
 
 /** Records changes, cost and trace. */
 function record(
   call: ToolCall,
-  context: ToolExecutionContext,
-  tool: Registration | undefined,
-  message: ExecuteMessage | undefined,
   { outcome, error, size }: { readonly outcome: Outcome; readonly error?: ToolError | Error; readonly size: number },
 ): { readonly changes: Change[]; readonly trace: ToolExecutionTrace } {
+  const { context } = call;
   const changes = (call.changes ?? []).map((change) => context.recordChange(change));
-  const trace = traceOf(call, {
-    outcome,
-    resultSizeBytes: size,
-    ...(error && { error }),
-    toolVersion: tool?.spec.version,
-  });
+  const trace = traceOf(call, { outcome, resultSizeBytes: size, ...(error && { error }) });
+  call.trace = trace;
   context.keepTrace(trace, call.serial);
-  if (message) message.trace = trace;
   return { changes, trace };
 }
 

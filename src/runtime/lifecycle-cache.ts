@@ -1,4 +1,15 @@
 /** The tools that are activated, by plan. Nothing is shared between plans. */
+import type { CellInfo } from "../protocol/trace.js";
+
+/** A tool that is made ready for a plan. */
+export interface ActivatedTool {
+  readonly planId: string;
+  readonly toolName: string;
+  /** The cells that are ready. */
+  readonly cells: readonly CellInfo[];
+  /** Whether any call runs or waits. */
+  readonly inUse: boolean;
+}
 
 /** What the cache knows of one activated tool. */
 export interface CachedToolStats {

@@ -2,51 +2,95 @@
 import { availableParallelism } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
+import { SchemaCache } from "../schema/cache.js";
+import { describeViolations } from "../schema/violations.js";
 import { isObject, unknownField } from "./arguments.js";
-import { describeViolations, SchemaCache } from "./schema-validator.js";
+
+/**
+ * What `new ToolRuntime(options)` takes. Every number is a whole one, of the least value that its option names up to
+ * 2,147,483,647; an option that is `undefined` takes its default.
+ */
+export interface ToolRuntimeOptions {
+  /** Milliseconds a cancelled call has to stop before its cell is killed. At least 0. Default 1,000. */
+  readonly graceMs?: number;
+  /**
+   * Milliseconds a call may take, queue and activation included, where neither the call nor its tool names a deadline.
+   * At least 1. Default: none.
+   */
+  readonly timeoutMs?: number;
+  /** Milliseconds a cell may take to start and to activate its tool. At least 1. Default 30,000. */
+  readonly activationTimeoutMs?: number;
+  /** Milliseconds a tool's `deactivate` may take before its cell is killed. At least 1. Default 5,000. */
+  readonly deactivateTimeoutMs?: number;
+  /** Milliseconds after which a killed cell that has not ended is given up. At least 1. Default 2,000. */
+  readonly killTimeoutMs?: number;
+  /** Calls that hold a turn at one time. At least 1. Default 1,024. */
+  readonly maxActiveCalls?: number;
+  /** Calls that may wait for a turn; one more is refused with `OVERLOADED`. At least 0. Default 65,536. */
+  readonly maxQueuedCalls?: number;
+  /** Cells alive at one time. At least 1. Default: twice the cores that Node may use, and 32 where that is more. */
+  readonly maxLiveCells?: number;
+  /** Cells that one stateless tool may have in one plan. At least 1. Default: the cores that Node may use. */
+  readonly maxCellsPerTool?: number;
+  /** Calls sent to one cell and not yet answered. At least 1. Default 256. */
+  readonly maxCallsPerCell?: number;
+  /** How deeply tools may call each other. At least 1. Default 8. */
+  readonly maxCallDepth?: number;
+  /** Tools activated over all plans; beyond it the longest idle are deactivated. At least 1. Default 10,000. */
+  readonly maxActivations?: number;
+  /** Milliseconds after which a plan without calls is deactivated; 0 means never. At least 0. Default 600,000. */
+  readonly planIdleMs?: number;
+  /** Estimated bytes of one output. At least 1. Default 268,435,456, which is 256 MiB. */
+  readonly maxResultBytes?: number;
+  /** Levels of one input or output. At least 1. Default 500. */
+  readonly maxPayloadDepth?: number;
+  /** Values in one input or output. At least 1. Default 2,000,000. */
+  readonly maxPayloadValues?: number;
+  /** Workers kept ready ahead for tools without grants. At least 0. Default 1. */
+  readonly spareCells?: number;
+  /** Bound of a cell's V8 heap in MiB, where the tool names none. At least 16. Default 512. */
+  readonly memoryMb?: number;
+  /**
+   * What an output that breaks its schema leads to: `error`, a result without success, or `warn`, a warning event
+   * beside the output as it is. Default `error`.
+   */
+  readonly outputValidation?: "error" | "warn";
+}
 
 const cores = availableParallelism();
-const whole = (minimum: number, fallback: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum: 2 ** 31 - 1, default: fallback, description }));
+const whole = (minimum: number, fallback?: number) =>
+  Type.Optional(Type.Integer({ minimum, maximum: 2 ** 31 - 1, ...(fallback !== undefined && { default: fallback }) }));
 
+/** The check of {@link ToolRuntimeOptions}, and the one place of each default. */
 const OptionsSchema = Type.Object(
   {
-    graceMs: whole(0, 1_000, "Milliseconds a cancelled call has to stop before its cell is killed."),
-    timeoutMs: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2 ** 31 - 1,
-        description: "Deadline of every call in milliseconds. None by default.",
-      }),
-    ),
-    activationTimeoutMs: whole(1, 30_000, "Milliseconds a cell may take to start and to activate its tool."),
-    deactivateTimeoutMs: whole(1, 5_000, "Milliseconds a tool's deactivate may take before its cell is killed."),
-    killTimeoutMs: whole(1, 2_000, "Milliseconds after which a killed cell that has not ended is given up."),
-    maxActiveCalls: whole(1, 1_024, "Calls that hold a turn at one time."),
-    maxQueuedCalls: whole(0, 65_536, "Calls that may wait for a turn; one more is refused with OVERLOADED."),
-    maxLiveCells: whole(1, Math.max(32, cores * 2), "Cells alive at one time."),
-    maxCellsPerTool: whole(1, cores, "Cells that one stateless tool may have in one plan."),
-    maxCallsPerCell: whole(1, 256, "Calls sent to one cell and not yet answered."),
-    maxCallDepth: whole(1, 8, "How deeply tools may call each other."),
-    maxActivations: whole(1, 10_000, "Tools activated over all plans; beyond it the longest idle are deactivated."),
-    planIdleMs: whole(0, 600_000, "Milliseconds after which a plan without calls is deactivated; 0 means never."),
-    maxResultBytes: whole(1, 256 * 1024 * 1024, "Estimated bytes of one output."),
-    maxPayloadDepth: whole(1, 500, "Levels of one input or output."),
-    maxPayloadValues: whole(1, 2_000_000, "Values in one input or output."),
-    spareCells: whole(0, 1, "Workers kept ready ahead for tools without grants."),
-    memoryMb: whole(16, 512, "Bound of a cell's V8 heap in MiB, where the tool names none."),
-    outputValidation: Type.Optional(
-      Type.Union([Type.Literal("error"), Type.Literal("warn")], {
-        default: "error",
-        description: "What an output that breaks its schema leads to: a failed result, or a warning event.",
-      }),
-    ),
+    graceMs: whole(0, 1_000),
+    timeoutMs: whole(1),
+    activationTimeoutMs: whole(1, 30_000),
+    deactivateTimeoutMs: whole(1, 5_000),
+    killTimeoutMs: whole(1, 2_000),
+    maxActiveCalls: whole(1, 1_024),
+    maxQueuedCalls: whole(0, 65_536),
+    maxLiveCells: whole(1, Math.max(32, cores * 2)),
+    maxCellsPerTool: whole(1, cores),
+    maxCallsPerCell: whole(1, 256),
+    maxCallDepth: whole(1, 8),
+    maxActivations: whole(1, 10_000),
+    planIdleMs: whole(0, 600_000),
+    maxResultBytes: whole(1, 256 * 1024 * 1024),
+    maxPayloadDepth: whole(1, 500),
+    maxPayloadValues: whole(1, 2_000_000),
+    spareCells: whole(0, 1),
+    memoryMb: whole(16, 512),
+    outputValidation: Type.Optional(Type.Union([Type.Literal("error"), Type.Literal("warn")], { default: "error" })),
   },
   { additionalProperties: false },
 );
 
-/** What `new ToolRuntime(options)` takes; each field says its unit and its default. */
-export type ToolRuntimeOptions = Static<typeof OptionsSchema>;
+type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+
+// Compiles only while the check lets pass what the interface names: no option more or less, none of another type.
+true satisfies Same<ToolRuntimeOptions, Readonly<Static<typeof OptionsSchema>>>;
 
 /** Options with every default filled in. */
 export type ResolvedOptions = Required<Omit<ToolRuntimeOptions, "timeoutMs">> & {

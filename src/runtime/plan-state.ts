@@ -2,6 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { Activation } from "./activation.js";
+import { isMadeId } from "./call-ids.js";
+import { Chain } from "./chain.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import type { ToolCall } from "./tool-call.js";
 
@@ -12,7 +14,9 @@ export class PlanState {
   readonly context: ToolExecutionContext;
   /** 32 hex digits, the trace id of W3C Trace Context. */
   readonly traceId = randomBytes(16).toString("hex");
-  readonly calls = new Map<string, ToolCall>();
+  readonly #calls = new Chain<ToolCall>();
+  /** Ids that callers gave themselves. */
+  readonly #givenIds = new Set<string>();
   readonly activations = new Map<string, Activation>();
   /** How often each tool was activated, also by activations that are gone. */
   readonly activationCounts = new Map<string, number>();
@@ -52,22 +56,44 @@ export class PlanState {
 
   /** @throws ToolRuntimeError `CALL_ID_IN_USE` */
   add(call: ToolCall): void {
-    if (this.calls.has(call.callId)) {
+    if (this.#hasId(call)) {
       throw new ToolRuntimeError(`A call with the id "${call.callId}" is still running in plan "${this.planId}".`, {
         code: "CALL_ID_IN_USE",
         details: { callId: call.callId, planId: this.planId },
       });
     }
-    this.calls.set(call.callId, call);
+    if (call.serial === undefined) this.#givenIds.add(call.callId);
+    call.planLink = this.#calls.add(call);
+  }
+
+  /** A call is over. */
+  remove(call: ToolCall): void {
+    if (call.serial === undefined) this.#givenIds.delete(call.callId);
+    if (call.planLink) this.#calls.remove(call.planLink);
+  }
+
+  /** The calls that are not over. */
+  get calls(): ToolCall[] {
+    return this.#calls.values();
+  }
+
+  #hasId({ callId, serial }: ToolCall): boolean {
+    if (this.#givenIds.size > 0 && this.#givenIds.has(callId)) return true;
+    // Ids that are made differ from each other; one that is given may be one that was made.
+    return serial === undefined && isMadeId(callId) && this.calls.some((call) => call.callId === callId);
   }
 
   /** Whether there is nothing to remember of the plan. */
   get empty(): boolean {
-    return this.calls.size === 0 && this.activations.size === 0 && this.activationCounts.size === 0 && !this.closing;
+    return !this.hasCalls && this.activations.size === 0 && this.activationCounts.size === 0 && !this.closing;
+  }
+
+  get hasCalls(): boolean {
+    return this.#calls.size > 0;
   }
 
   get inUse(): boolean {
-    return this.calls.size > 0 || [...this.activations.values()].some(({ inUse }) => inUse);
+    return this.hasCalls || [...this.activations.values()].some(({ inUse }) => inUse);
   }
 }
 

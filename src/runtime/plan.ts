@@ -2,6 +2,7 @@
 import type { JsonSchema, ToolResult } from "../protocol/tool.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import type { DeactivateOptions, ExecuteOptions } from "./execute-options.js";
+import type { ToolDescriptor } from "./tool-descriptor.js";
 import type { AnyTool, DefinedTool, Infer } from "../protocol/defined-tool.js";
 
 /** What a plan asks of its runtime. */
@@ -13,6 +14,7 @@ export interface PlanRuntime {
     options?: ExecuteOptions,
   ): Promise<ToolResult>;
   activate(tool: string | AnyTool, context: ToolExecutionContext): Promise<void>;
+  discover(tool: string | AnyTool, context: ToolExecutionContext): Promise<ToolDescriptor>;
   deactivatePlan(planId: string, options?: DeactivateOptions): Promise<void>;
 }
 
@@ -51,6 +53,11 @@ export class Plan {
   /** As `runtime.activate`, in this plan. */
   activate(tool: string | AnyTool): Promise<void> {
     return this.#runtime.activate(tool, this.context);
+  }
+
+  /** As `runtime.discover`, with the grant of this plan. */
+  discover(tool: string | AnyTool): Promise<ToolDescriptor> {
+    return this.#runtime.discover(tool, this.context);
   }
 
   /** Cancels every call of the plan. */

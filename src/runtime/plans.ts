@@ -98,7 +98,7 @@ export class Plans {
 
   /** A call of the plan is over. A plan that activated nothing has nothing to keep. */
   left(plan: PlanState, call: ToolCall): void {
-    plan.calls.delete(call.callId);
+    plan.remove(call);
     plan.lastUsed = performance.now();
     this.tidy(plan);
   }
@@ -124,11 +124,7 @@ export class Plans {
   }
 
   async #endTool(plan: PlanState, activation: Activation, drain: boolean): Promise<void> {
-    await this.#end(
-      () => [...plan.calls.values()].filter((call) => call.activation === activation),
-      drain,
-      "plan_deactivated",
-    );
+    await this.#end(() => plan.calls.filter((call) => call.activation === activation), drain, "plan_deactivated");
     await activation.close();
   }
 
@@ -146,7 +142,7 @@ export class Plans {
     const plan = this.#plans.get(planId);
     if (!plan) return;
     if (plan.closing) {
-      if (!drain) for (const call of plan.calls.values()) call.interrupt(reason, undefined);
+      if (!drain) for (const call of plan.calls) call.interrupt(reason, undefined);
       await plan.closing;
       return;
     }
@@ -156,7 +152,7 @@ export class Plans {
 
   async #close(plan: PlanState, drain: boolean, reason: CancelReason): Promise<void> {
     // A plan without calls gives its activations back at once.
-    if (plan.calls.size > 0) await this.#end(() => [...plan.calls.values()], drain, reason);
+    if (plan.hasCalls) await this.#end(() => plan.calls, drain, reason);
     plan.sealed = true;
     const activations = [...plan.activations.values()];
     for (const activation of activations) this.evict(activation);

@@ -2,12 +2,14 @@
 import type { CancelReason } from "../protocol/cancel-words.js";
 import type { CellAnswer } from "../protocol/messages.js";
 import type { Change } from "../protocol/tool.js";
-import { CallMarks, type CellInfo } from "../protocol/trace.js";
+import { CallMarks, type CellInfo, type ToolExecutionTrace } from "../protocol/trace.js";
 import type { TurnTaker } from "./admission.js";
 import { callIdOf, nextSerial } from "./call-ids.js";
-import type { CancellationToken, CancelSubscriber } from "./cancellation.js";
-import type { CellCall, CellEnd } from "./cell.js";
+import type { CancellationToken, CancelSubscriber, CancelSubscription } from "./cancellation.js";
+import { NO_SLOT, type CellCall, type CellEnd } from "./cell.js";
+import type { Link } from "./chain.js";
 import type { ToolExecutionContext } from "./execution-context.js";
+import type { Registration } from "./tool-registry.js";
 
 /** Why a call should stop, and since when. The first reason stays. */
 export interface Interruption {
@@ -59,9 +61,16 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   readonly depth: number;
   readonly marks = new CallMarks(performance.now());
   inCallerContext: CellCall["inCallerContext"];
+  /** What it runs, once its name is found. */
+  tool: Registration | undefined;
+  /** The record of it, once it is over. */
+  trace: ToolExecutionTrace | undefined;
   /** What the tool said it did, in order. */
   changes: Change[] | undefined;
   cost: number | undefined;
+  /** Its place among the calls of its plan. */
+  planLink: Link<ToolCall> | undefined;
+  slot = NO_SLOT;
   /** Which activation runs it. */
   activation: object | undefined;
   /** Where it was last sent. */
@@ -84,6 +93,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   #kept = false;
   #onOver: (() => void)[] | undefined;
   readonly #tokens: readonly CancellationToken[];
+  readonly #subscriptions: readonly CancelSubscription[];
   #deadline: NodeJS.Timeout | undefined;
   #children: Set<ToolCall> | undefined;
 
@@ -104,7 +114,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
         this.interrupt("deadline", undefined);
       }, init.timeoutMs);
     }
-    for (const token of init.tokens) token.subscribe(this);
+    this.#subscriptions = init.tokens.map((token) => token.subscribe(this));
     init.parent?.adopt(this);
   }
 
@@ -171,7 +181,10 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
     this.#settled = true;
     this.#over = true;
     if (this.#deadline) clearTimeout(this.#deadline);
-    for (const token of this.#tokens) token.unsubscribe(this);
+    this.#tokens.forEach((token, at) => {
+      const subscription = this.#subscriptions[at];
+      if (subscription) token.unsubscribe(subscription);
+    });
     this.parent?.disown(this);
     for (const resolve of this.#onOver ?? []) resolve();
   }

@@ -4,10 +4,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { ToolActivationContext, ToolCapability, ToolContext } from "../protocol/tool.js";
+import { SchemaCache } from "../schema/cache.js";
+import { describeViolations } from "../schema/violations.js";
 import type { CellSource } from "./cell.js";
 import { isObject, unknownField } from "./arguments.js";
 import { realPath } from "./grant.js";
-import { describeViolations, SchemaCache } from "./schema-validator.js";
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -32,13 +33,17 @@ export interface RegistrationOptions {
   readonly maxCells?: number;
 }
 
+/** What the registration of a module may say. */
+export interface ModuleOptions extends RegistrationOptions {
+  /** Files and folders that the module loads beside what its import statements name. */
+  readonly codeFiles?: readonly string[];
+}
+
 /** Where a tool's code is. */
 export type ToolExecutor =
-  | (RegistrationOptions & {
+  | (ModuleOptions & {
       /** `file:` URL or path of the module. */
       readonly module: string | URL;
-      /** Files and folders that the module loads beside what its import statements name. */
-      readonly codeFiles?: readonly string[];
     })
   | (RegistrationOptions & { readonly instance: ToolInstance })
   | (RegistrationOptions & { readonly execute: ToolInstance["execute"] });
@@ -104,9 +109,7 @@ export function checkExecutor(name: string, executor: ToolExecutor): CheckedExec
 
 /** Where a cell finds the tool. */
 export function sourceOf(name: string, { module, codeFiles, instance, execute }: CheckedExecutor): CellSource {
-  if (module !== undefined) {
-    return { kind: "module", url: moduleUrl(name, module), codeFiles: (codeFiles ?? []).map((path) => resolve(path)) };
-  }
+  if (module !== undefined) return moduleAt(name, module, codeFiles);
   if (!instance) return { kind: "object", implementation: { execute: execute ?? (() => undefined) } };
   return {
     kind: "object",
@@ -122,16 +125,20 @@ export function sourceOf(name: string, { module, codeFiles, instance, execute }:
  * Where a cell finds the tool of a module whose name is not known yet.
  * @throws ToolRuntimeError `INVALID_ARGUMENT`
  */
-export function moduleSource(
-  module: string | URL,
-  options: RegistrationOptions & { readonly codeFiles?: readonly string[] },
-): CellSource & { kind: "module" } {
+export function moduleSource(module: string | URL, options: ModuleOptions): CellSource & { kind: "module" } {
   if (typeof (module as unknown) !== "string" && !((module as unknown) instanceof URL)) {
     throw new ToolRuntimeError("registerModule takes a file: URL or a path.", { code: "INVALID_ARGUMENT" });
   }
-  const source = sourceOf(String(module), checkExecutor(String(module), { ...options, module }));
-  if (source.kind === "module") return source;
-  throw new ToolRuntimeError("registerModule takes a file: URL or a path.", { code: "INVALID_ARGUMENT" });
+  const name = String(module);
+  return moduleAt(name, module, checkExecutor(name, { ...options, module }).codeFiles);
+}
+
+function moduleAt(
+  name: string,
+  module: string | URL,
+  codeFiles: readonly string[] = [],
+): CellSource & { kind: "module" } {
+  return { kind: "module", url: moduleUrl(name, module), codeFiles: codeFiles.map((path) => resolve(path)) };
 }
 
 /**

@@ -1,8 +1,9 @@
 /** The tools that a runtime knows. */
 import { ToolRuntimeError, ToolSchemaValidationError } from "../protocol/errors.js";
 import type { ResolvedCapability, ToolSource, ToolSpec } from "../protocol/tool.js";
+import { SchemaCache } from "../schema/cache.js";
+import type { CompiledSchema } from "../schema/compiler.js";
 import type { CellSource } from "./cell.js";
-import { SchemaCache, type CompiledSchema } from "./schema-validator.js";
 import { checkExecutor, sourceOf, type ToolExecutor, type ToolInstance } from "./tool-executor.js";
 import { checkSpec, resolveCapability, trustedByDefault } from "./tool-spec.js";
 
@@ -35,10 +36,10 @@ const schemas = new SchemaCache();
  * ```ts
  * const registry = new ToolRegistry();
  * registry.register(
- *   { name: "acme/add", description: "Adds.", inputSchema: {} },
- *   { execute: ({ a, b }) => a + b },
+ *   { name: "acme/shout", description: "Shouts a text.", inputSchema: { type: "string" } },
+ *   { execute: (text) => `${String(text).toUpperCase()}!` },
  * );
- * registry.get("acme/add")?.description; // "Adds."
+ * registry.get("acme/shout")?.description; // "Shouts a text."
  * ```
  */
 export class ToolRegistry {

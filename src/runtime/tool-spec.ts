@@ -8,8 +8,9 @@ import {
   type ToolCapability,
   type ToolSpec,
 } from "../protocol/tool.js";
+import { SchemaCache } from "../schema/cache.js";
+import { describeViolations } from "../schema/violations.js";
 import { isObject, unknownField } from "./arguments.js";
-import { describeViolations, SchemaCache } from "./schema-validator.js";
 
 const literals = <T extends string>(values: readonly T[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const slots = Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 });

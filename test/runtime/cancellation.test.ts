@@ -38,10 +38,8 @@ describe("runtime/cancellation", () => {
     const token = new CancellationToken();
     const [first, second, gone] = [subscriber(), subscriber(), subscriber()];
     token.subscribe(first);
-    token.subscribe(first);
     token.subscribe(second);
-    token.subscribe(gone);
-    token.unsubscribe(gone);
+    token.unsubscribe(token.subscribe(gone));
     token.cancel("stop");
     token.cancel("again");
     expect(first.tokenCancelled.args).to.deep.equal([["stop"]]);
@@ -51,22 +49,28 @@ describe("runtime/cancellation", () => {
 
   it("subscribe() copes with subscribers that leave and join while they are told", () => {
     const token = new CancellationToken();
-    const late = subscriber();
+    const [late, gone] = [subscriber(), subscriber()];
     const second: ReturnType<typeof subscriber> = {
-      tokenCancelled: sinon.spy((_reason: unknown) => token.unsubscribe(second)),
+      tokenCancelled: sinon.spy((_reason: unknown) => token.unsubscribe(subscriptions.second)),
     };
     const first: ReturnType<typeof subscriber> = {
       tokenCancelled: sinon.spy((_reason: unknown) => {
-        token.unsubscribe(first);
-        token.subscribe(late);
+        token.unsubscribe(subscriptions.first);
+        token.unsubscribe(subscriptions.gone);
+        token.unsubscribe(token.subscribe(late));
         token.cancel("again");
       }),
     };
-    token.subscribe(first);
-    token.subscribe(second);
+    const subscriptions = {
+      first: token.subscribe(first),
+      second: token.subscribe(second),
+      gone: token.subscribe(gone),
+    };
     token.cancel("stop");
     expect(first.tokenCancelled.callCount).to.equal(1);
     expect(second.tokenCancelled.callCount).to.equal(1);
+    expect(gone.tokenCancelled.called).to.equal(false);
+    expect(late.tokenCancelled.called).to.equal(false);
   });
 
   it("signal aborts with the reason when the token is cancelled", () => {
@@ -150,11 +154,11 @@ describe("runtime/cancellation", () => {
       const token = CancellationToken.from(signal);
       expect(listeners(signal)).to.equal(0);
       const many = Array.from({ length: 100 }, subscriber);
-      for (const each of many) token.subscribe(each);
+      const subscriptions = many.map((each) => token.subscribe(each));
       expect(listeners(signal)).to.equal(1);
-      for (const each of many) token.unsubscribe(each);
+      for (const each of subscriptions) token.unsubscribe(each);
       expect(listeners(signal)).to.equal(0);
-      token.unsubscribe(subscriber());
+      for (const each of subscriptions) token.unsubscribe(each);
       expect(listeners(signal)).to.equal(0);
     });
 
@@ -162,8 +166,7 @@ describe("runtime/cancellation", () => {
       const controller = new AbortController();
       const token = CancellationToken.from(controller.signal);
       const first = subscriber();
-      token.subscribe(first);
-      token.unsubscribe(first);
+      token.unsubscribe(token.subscribe(first));
       const second = subscriber();
       token.subscribe(second);
       expect(listeners(controller.signal)).to.equal(1);
@@ -177,9 +180,9 @@ describe("runtime/cancellation", () => {
       const { signal } = new AbortController();
       const token = CancellationToken.from(signal);
       const told = subscriber();
-      token.subscribe(told);
+      const subscription = token.subscribe(told);
       token.cancel("mine");
-      token.unsubscribe(told);
+      token.unsubscribe(subscription);
       expect(listeners(signal)).to.equal(0);
     });
 
@@ -188,8 +191,7 @@ describe("runtime/cancellation", () => {
       const token = CancellationToken.from(signal);
       token.cancel("mine");
       const late = subscriber();
-      token.subscribe(late);
-      token.unsubscribe(late);
+      token.unsubscribe(token.subscribe(late));
       expect(listeners(signal)).to.equal(0);
     });
   });

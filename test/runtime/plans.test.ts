@@ -30,7 +30,7 @@ const real = (activation: FakeActivation): Activation => activation as unknown a
 
 const callIn = (plan: PlanState, callId: string, toolName = "acme/tool"): ToolCall => {
   const call = new ToolCall({ callId, context: plan.context, toolName, input: {}, tokens: [] });
-  plan.calls.set(callId, call);
+  plan.add(call);
   return call;
 };
 

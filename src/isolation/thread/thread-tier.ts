@@ -1,15 +1,18 @@
 /** The thread tier: each cell is a Piscina worker with its own permissions, environment and heap limit. */
-import { ToolActivationError } from "../../protocol/errors.js";
 import { emptyGrant } from "../../runtime/grant.js";
-import type { CellCall, CellObserver, CellRequest, CellSource, CellTier } from "../../runtime/cell.js";
+import type { CellCall, CellRequest, CellSource, CellTier } from "../../runtime/cell.js";
 import type { ResolvedOptions } from "../../runtime/options.js";
 import { codeFiles } from "./code-files.js";
 import { ThreadCell, type LeaseSettings } from "./lease.js";
+import { ModuleReader } from "./module-reader.js";
 import { CellWorker } from "./worker-pool.js";
-import { isGrantable, threadEnforcement, workerProfile, type WorkerProfile } from "./worker-profile.js";
+import { isGrantable, STAND_IN, threadEnforcement, workerProfile, type WorkerProfile } from "./worker-profile.js";
 import { WorkerShelf } from "./worker-shelf.js";
 
 type ModuleSource = CellSource & { kind: "module" };
+
+/** Milliseconds after a start until the spare that it took is replaced. */
+const RESTOCK_AFTER_MS = 25;
 
 /** Makes the thread tier. */
 export function threadTier(options: ResolvedOptions): CellTier {
@@ -23,14 +26,16 @@ class ThreadTier implements CellTier {
   readonly #options: ResolvedOptions;
   readonly #shelf: WorkerShelf;
   readonly #settings: LeaseSettings;
+  readonly #reader: ModuleReader;
   /** Code of the modules that are expected, by URL. */
   readonly #code = new Map<string, Promise<ReadonlySet<string>>>();
+  /** What a spare reads while it rehearses. */
+  #standIn: Promise<Iterable<string>> | undefined;
   /** How often each module was registered: its file may have changed in between. */
   readonly #epochs = new Map<string, number>();
-  /** Ends the readings of specifications under way. */
-  readonly #describing = new Map<AbortController, Promise<unknown>>();
   readonly #quarantined = new Set<CellWorker>();
   #stocking: NodeJS.Immediate | undefined;
+  #restocking: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: ResolvedOptions) {
@@ -53,6 +58,7 @@ class ThreadTier implements CellTier {
         void worker.exited.then(() => this.#quarantined.delete(worker));
       },
     };
+    this.#reader = new ModuleReader(options.memoryMb, this.#settings);
   }
 
   get quarantined(): number {
@@ -92,53 +98,23 @@ class ThreadTier implements CellTier {
       this.#shelf.take({ profile, module, stateless }) ?? new CellWorker(await this.#widened(request, profile));
     worker.served = module;
     const cell = await ThreadCell.start(worker, request, this.#settings);
-    void this.#stock();
+    // Starting a thread now would take the core from the call that waits for this one.
+    this.#restocking ??= setTimeout(() => {
+      this.#restocking = undefined;
+      void this.#stock();
+    }, RESTOCK_AFTER_MS).unref();
     return cell;
   }
 
-  async describe(source: ModuleSource, timeoutMs: number): Promise<unknown> {
-    const controller = new AbortController();
-    const work = this.#describe(source, timeoutMs, controller.signal);
-    this.#describing.set(controller, work);
-    try {
-      return await work;
-    } finally {
-      this.#describing.delete(controller);
-    }
-  }
-
-  async #describe(source: ModuleSource, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
-    const grant = emptyGrant(this.#options.memoryMb);
-    const { url } = source;
-    try {
-      const worker = new CellWorker(workerProfile(grant, await codeFiles(url, source.codeFiles)));
-      const activation = { toolName: url, planId: "", traceId: "0".repeat(32), resources: [] };
-      const request = {
-        toolName: url,
-        source,
-        grant,
-        activation,
-        stateless: false,
-        trusted: false,
-        observer: DEAF,
-        signal,
-      };
-      return await ThreadCell.describe(worker, { ...request, timeoutMs }, this.#settings);
-    } catch (cause) {
-      if (cause instanceof ToolActivationError && cause.message.includes(url)) throw cause;
-      const message = cause instanceof Error ? cause.message : String(cause);
-      throw new ToolActivationError(`The specification of the module "${url}" could not be read: ${message}`, {
-        cause,
-        ...(cause instanceof ToolActivationError && { code: cause.code }),
-      });
-    }
+  describe(source: ModuleSource, timeoutMs: number): Promise<unknown> {
+    return this.#reader.read(source, timeoutMs);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#stocking) clearImmediate(this.#stocking);
-    for (const controller of this.#describing.keys()) controller.abort();
-    await Promise.allSettled(this.#describing.values());
+    clearTimeout(this.#restocking);
+    await this.#reader.close();
     await this.#shelf.close();
   }
 
@@ -174,16 +150,9 @@ class ThreadTier implements CellTier {
 
   async #stock(): Promise<void> {
     if (this.#options.spareCells === 0) return;
-    const profile = workerProfile(emptyGrant(this.#options.memoryMb), await this.#allCode());
-    if (!this.#closed) this.#shelf.stock(profile);
+    // A spare that may not read it does not come up, and costs no more than that.
+    this.#standIn ??= codeFiles(STAND_IN, []).catch(() => []);
+    const code = [...(await this.#allCode()), ...(await this.#standIn)];
+    if (!this.#closed) this.#shelf.stock(workerProfile(emptyGrant(this.#options.memoryMb), new Set(code)));
   }
 }
-
-/** Hears nothing of a cell that is only described. */
-const DEAF: CellObserver<CellCall> = {
-  answered: () => undefined,
-  refused: () => undefined,
-  told: () => undefined,
-  asked: () => Promise.reject(new Error("nothing can be asked here")),
-  stray: () => undefined,
-};

@@ -1,9 +1,9 @@
 /** One worker: a Piscina pool of one thread. The only importer of piscina. */
 import type { Transferable, Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import type { LeaseMessage } from "../../protocol/lease.js";
+import type { LeaseMessage, ReadyMessage } from "../../protocol/lease.js";
 import type { ReleaseReport } from "../../protocol/messages.js";
-import { HOST_FILE, type WorkerProfile } from "./worker-profile.js";
+import { HOST_FILE, STAND_IN, type WorkerProfile } from "./worker-profile.js";
 
 /** How a worker ended. */
 export interface WorkerExit {
@@ -75,9 +75,10 @@ export class CellWorker {
     return () => this.#onExit.delete(listener);
   }
 
-  /** Starts the thread without a lease. Rejects when it does not come up. */
+  /** Starts the thread and lets it rehearse a lease. Rejects when it does not come up. */
   async warm(): Promise<void> {
-    await this.#run(undefined, "ready", []);
+    const message: ReadyMessage = { module: STAND_IN, confinement: this.profile.confinement };
+    await this.#run(message, "ready", []);
   }
 
   /** Leases the worker, starting its thread where it does not run yet. */

@@ -1,7 +1,7 @@
 /** What a worker is started with: flags, environment and limits, derived from a grant. */
 import { createRequire } from "node:module";
-import { dirname, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ToolActivationError } from "../../protocol/errors.js";
 import type { ConfinementMessage } from "../../protocol/lease.js";
 import type { Enforcement } from "../../runtime/cell.js";
@@ -10,6 +10,9 @@ import { nodeFacts, type NodeFacts } from "./node-facts.js";
 
 /** The bundled entry of every worker. */
 export const HOST_FILE = realPath(fileURLToPath(new URL("../../../workers/host.cjs", import.meta.url)));
+
+/** `file:` URL of the tool that a spare rehearses with. */
+export const STAND_IN = pathToFileURL(realPath(join(dirname(HOST_FILE), "stand-in.js"))).href;
 
 const PISCINA_FOLDER = realPath(dirname(createRequire(import.meta.url).resolve("piscina")));
 const facts = nodeFacts();

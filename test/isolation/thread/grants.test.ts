@@ -118,10 +118,10 @@ describe("thread tier grants", () => {
       const bound = [{ ...REPO, path: folder().join("repo"), access: "read_write" as const }];
       const plan = bed.plan({ readOnly: true, boundResources: bound });
       expect(await bed.script(plan, write(folder().join("repo/b.txt")))).to.include({ refused: "ERR_ACCESS_DENIED" });
-      const descriptor = await bed.runtime.discover("fixture/script", plan.context);
+      const descriptor = await plan.discover("fixture/script");
       expect(descriptor.readOnly).to.deep.equal({ trusted: true, enforced: true });
       const open = bed.plan({ boundResources: bound });
-      expect((await bed.runtime.discover("fixture/script", open.context)).readOnly.enforced).to.equal(false);
+      expect((await open.discover("fixture/script")).readOnly.enforced).to.equal(false);
     });
 
     it("a link is granted by what it leads to, and what lies beside that stays closed", async () => {

@@ -1,5 +1,6 @@
 /** The graph that the subschemas of a schema make through their keywords and references. */
-import type { SchemaFault, SchemaNode } from "./schema-shape.js";
+import type { SchemaFault } from "./fault.js";
+import type { SchemaNode } from "./shape.js";
 
 /** A way from one subschema to another; `inPlace` ones apply it to the same value. */
 export interface Edge {

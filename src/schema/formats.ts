@@ -1,6 +1,6 @@
 /** The formats, with their regular expressions on the linear engine. */
 import { RE2JS } from "re2js";
-import { LinearPattern, type Pattern } from "./schema-patterns.js";
+import { LinearPattern, type Pattern } from "./patterns.js";
 
 /** Longest string, in UTF-16 units, that a native regular expression of a format is run on. */
 const MAX_NATIVE_FORMAT_TEXT = 4_096;

@@ -1,15 +1,14 @@
 /** The keywords of each dialect that assert something or lead to subschemas. */
-import type { Dialect } from "./schema-shape.js";
+import { isNode, segment, type Dialect, type SchemaNode } from "./shape.js";
 
 /** Where a keyword's subschemas are, and whether they apply to the same value, to a part of it, or not at all. */
-export interface Subschema {
+interface Place {
   /** The value itself, or the entries of a list or of a map. */
   readonly form: "one" | "many" | "map";
   readonly applies: "in place" | "to parts" | "never";
 }
 
-/** Keywords with subschemas. */
-export type Subschemas = Readonly<Record<string, Subschema>>;
+type Subschemas = Readonly<Record<string, Place>>;
 
 const inPlace = { one: { form: "one", applies: "in place" }, many: { form: "many", applies: "in place" } } as const;
 const parts = {
@@ -40,7 +39,7 @@ const SHARED_SUBSCHEMAS: Subschemas = {
 };
 
 /** Keywords with subschemas, by dialect. `items` of draft-07 may also be a list. */
-export const SUBSCHEMAS: Readonly<Record<Dialect, Subschemas>> = {
+const SUBSCHEMAS: Readonly<Record<Dialect, Subschemas>> = {
   "2020-12": {
     __proto__: null as never,
     ...SHARED_SUBSCHEMAS,
@@ -63,10 +62,37 @@ const SHARED_MARKS = (
 ).split(" ");
 
 /** Keywords without subschemas that the compiler needs, by dialect. */
-export const MARKS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
+const MARKS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
   "2020-12": new Set([
     ...SHARED_MARKS,
     ...["$anchor", "$dynamicAnchor", "$dynamicRef", "dependentRequired", "maxContains", "minContains"],
   ]),
   "draft-07": new Set(SHARED_MARKS),
 };
+
+/** Whether a keyword of the dialect asserts something, names or refers to something, or leads to subschemas. */
+export function isKeyword(key: string, dialect: Dialect): boolean {
+  return key in SUBSCHEMAS[dialect] || MARKS[dialect].has(key);
+}
+
+/** A subschema as its parent holds it. */
+export interface Subschema {
+  readonly node: SchemaNode;
+  /** JSON Pointer from the parent. */
+  readonly path: string;
+  readonly applies: Place["applies"];
+}
+
+/** The subschemas that the keywords of a schema hold, without those that are a boolean. */
+export function* subschemasOf(parent: SchemaNode, dialect: Dialect): Generator<Subschema> {
+  for (const [keyword, { form, applies }] of Object.entries(SUBSCHEMAS[dialect])) {
+    const value = parent[keyword];
+    if (typeof value !== "object" || value === null) continue;
+    if (isNode(value) && form === "one") yield { node: value, path: `/${keyword}`, applies };
+    else if (Array.isArray(value) === (form === "many") || keyword === "items") {
+      for (const [key, node] of Object.entries(value)) {
+        if (isNode(node)) yield { node, path: `/${keyword}${segment(key)}`, applies };
+      }
+    }
+  }
+}

@@ -3,9 +3,9 @@
  * groups need not capture and a lazy quantifier is like a greedy one.
  */
 import { RE2JS } from "re2js";
-import { spend } from "./schema-meter.js";
-import { translatePattern, Inexpressible } from "./schema-pattern-syntax.js";
-import { SchemaFault } from "./schema-shape.js";
+import { SchemaFault } from "./fault.js";
+import { spend } from "./meter.js";
+import { Inexpressible, translatePattern } from "./pattern-syntax.js";
 
 /** What ajv asks of a regular expression. */
 export interface Pattern {

@@ -1,15 +1,5 @@
 /** Reads a regular expression of ECMAScript and writes the same language in RE2 syntax. */
-import {
-  classSource,
-  complement,
-  DIGITS,
-  DOT,
-  propertySet,
-  SPACE,
-  union,
-  WORD,
-  type CharSet,
-} from "./schema-charset.js";
+import { classSource, complement, DIGITS, DOT, propertySet, SPACE, union, WORD, type CharSet } from "./charset.js";
 
 /** The pattern needs what no linear-time engine has, or would become too large for one. */
 export class Inexpressible extends Error {}

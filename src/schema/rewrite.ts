@@ -1,5 +1,5 @@
 /** Rewrites of a copied schema that mean the same and avoid what ajv does badly. */
-import { isNode, type Dialect, type SchemaNode } from "./schema-shape.js";
+import { isNode, type Dialect, type SchemaNode } from "./shape.js";
 
 /** Names that depend on a property above which ajv's own message makes the code quadratic. */
 const MAX_DEPENDENT_NAMES = 20;

@@ -1,6 +1,6 @@
 /** Turns what ajv reports into violations that a person, or a model, can act on. */
 import type { SchemaViolation } from "../protocol/errors.js";
-import { segment } from "./schema-shape.js";
+import { segment } from "./shape.js";
 
 /** Most violations that are reported. */
 export const MAX_VIOLATIONS = 100;

@@ -10,7 +10,7 @@ const STEPS_PER_VALUE = 50;
 /** Most levels of data that a recursive schema follows. */
 export const MAX_DATA_DEPTH = 1_000;
 /** UTF-16 units of a string that weigh as much as one value. */
-const TEXT_PER_VALUE = 16;
+export const TEXT_PER_VALUE = 16;
 
 /** What is left to the check that runs now; a check never yields, so that one meter serves all. */
 export const METER = { left: STEP_LIMIT };
@@ -29,6 +29,13 @@ export function spend(steps: number): void {
 /** Takes the steps that a string costs. @throws StepsSpent */
 export function spendText(length: number): void {
   spend(1 + Math.floor(length / TEXT_PER_VALUE));
+}
+
+/** Counts the keys of an object, at a step for each: they have to be listed. @throws StepsSpent */
+export function countKeys(value: object): number {
+  const { length } = Object.keys(value);
+  spend(length);
+  return length;
 }
 
 /** Counts the levels of a path, and those below it, where there may be too many. @throws TooDeep */
@@ -50,7 +57,13 @@ export function stepLimit(value: unknown): number {
     if (typeof next === "string") size += Math.floor(next.length / TEXT_PER_VALUE);
     if (typeof next !== "object" || next === null || seen.has(next)) continue;
     seen.add(next);
-    for (const entry of Array.isArray(next) ? next : Object.values(next)) open.push(entry);
+    if (Array.isArray(next)) for (const entry of next) open.push(entry);
+    else {
+      for (const [key, entry] of Object.entries(next)) {
+        size += Math.floor(key.length / TEXT_PER_VALUE);
+        open.push(entry);
+      }
+    }
   }
   return Math.max(STEP_LIMIT, STEPS_PER_VALUE * size);
 }

@@ -1,20 +1,33 @@
 /** Equality and arithmetic of JSON values, for the keywords where ajv is quadratic or inexact. */
-import { canonicalJson } from "./schema-shape.js";
-import { spend, spendText } from "./schema-meter.js";
+import { countKeys, spend, spendText } from "./meter.js";
+import { canonicalJson } from "./shape.js";
 
-/** Whether two JSON values are equal. `pattern` bounds the depth, so data of any depth is safe. */
+/**
+ * Whether two JSON values are equal. `pattern` bounds the depth, so data of any depth is safe; a step is taken
+ * for each object, and for each entry that is equal.
+ *
+ * @throws StepsSpent
+ */
 export function equalJson(value: unknown, pattern: unknown): boolean {
   if (value === pattern) return true;
   if (typeof value !== "object" || typeof pattern !== "object" || value === null || pattern === null) return false;
+  spend(1);
   if (Array.isArray(value) !== Array.isArray(pattern)) return false;
   if (Array.isArray(value) && Array.isArray(pattern)) {
-    return value.length === pattern.length && pattern.every((entry, index) => equalJson(value[index], entry));
+    return value.length === pattern.length && pattern.every((entry, index) => isSame(value[index], entry));
   }
   const keys = Object.keys(pattern);
-  if (keys.length !== Object.keys(value).length) return false;
-  return keys.every(
-    (key) => Object.hasOwn(value, key) && equalJson(Reflect.get(value, key), Reflect.get(pattern, key)),
+  // The value may have far more keys than the pattern, so they are counted last.
+  return (
+    keys.every((key) => Object.hasOwn(value, key) && isSame(Reflect.get(value, key), Reflect.get(pattern, key))) &&
+    countKeys(value) === keys.length
   );
+}
+
+function isSame(value: unknown, pattern: unknown): boolean {
+  if (!equalJson(value, pattern)) return false;
+  spend(1);
+  return true;
 }
 
 interface Members {
@@ -38,10 +51,7 @@ function membersOf(allowed: readonly unknown[]): Members {
 export function isMember(value: unknown, allowed: readonly unknown[]): boolean {
   const { scalars, objects } = membersOf(allowed);
   if (typeof value !== "object" || value === null) return scalars.has(value);
-  return objects.some((entry) => {
-    spend(1);
-    return equalJson(value, entry);
-  });
+  return objects.some((entry) => equalJson(value, entry));
 }
 
 /** The first item that equals an earlier one, with that one. Linear in the size of the items. */
@@ -75,6 +85,8 @@ export function isMultiple(value: number, divisor: number): boolean {
   const left = decimal(value);
   const right = decimal(divisor);
   const exponent = Math.min(left.exponent, right.exponent);
+  // Hundreds of digits, where the two are far apart.
+  spend(Math.floor(Math.abs(left.exponent - right.exponent) / 8));
   const scaled = ({ digits, exponent: own }: typeof left): bigint => digits * 10n ** BigInt(own - exponent);
   return scaled(left) % scaled(right) === 0n;
 }

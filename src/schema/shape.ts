@@ -1,5 +1,6 @@
 /** A schema as plain data: copied once, bounded, and read as the dialect that it declares. */
 import type { JsonSchema } from "../protocol/tool.js";
+import { SchemaFault } from "./fault.js";
 
 /** Deepest nesting of objects and arrays in a schema, and of values that are compared as a whole. */
 const MAX_JSON_DEPTH = 1_000;
@@ -13,20 +14,6 @@ export type SchemaNode = Record<string, unknown>;
 
 /** The dialects that toolcell knows. */
 export type Dialect = "2020-12" | "draft-07";
-
-/** Why a schema cannot be used, and where. */
-export class SchemaFault extends Error {
-  /** JSON Pointer into the schema. */
-  readonly pointer: string;
-  /** The keyword at fault, "" when it is none. */
-  readonly keyword: string;
-
-  constructor(message: string, pointer = "", keyword = "") {
-    super(message);
-    this.pointer = pointer;
-    this.keyword = keyword;
-  }
-}
 
 /** Whether a value is an object that can hold keywords. */
 export function isNode(value: unknown): value is SchemaNode {
@@ -136,7 +123,7 @@ export function dialectOf(schema: JsonSchema): Dialect {
 /**
  * JSON text that is the same for equal values: keys are sorted, `1.0` is `1`, `-0` is `0`.
  *
- * @param visit - called once for each value, and may throw to stop
+ * @param visit - called with the length of each key and string and with 1 for any other value; may throw to stop
  * @throws RangeError when the value is deeper than 1,000 levels
  */
 export function canonicalJson(value: unknown, visit: (size: number) => void = () => {}, depth = 0): string {
@@ -151,7 +138,9 @@ export function canonicalJson(value: unknown, visit: (size: number) => void = ()
   const entries: string[] = [];
   for (const key of Object.keys(value).sort()) {
     const entry: unknown = Reflect.get(value, key);
-    if (entry !== undefined) entries.push(`${JSON.stringify(key)}:${canonicalJson(entry, visit, depth + 1)}`);
+    if (entry === undefined) continue;
+    visit(key.length);
+    entries.push(`${JSON.stringify(key)}:${canonicalJson(entry, visit, depth + 1)}`);
   }
   return `{${entries.join()}}`;
 }

@@ -1,7 +1,8 @@
 /** Runs a compiled schema over data that may be hostile. */
 import type { SchemaViolation } from "../protocol/errors.js";
-import { MAX_DATA_DEPTH, METER, STEP_LIMIT, stepLimit, StepsSpent, TooDeep } from "./schema-meter.js";
-import { toViolations, wholeViolation, type RawViolation } from "./schema-violations.js";
+import { messageOf } from "./fault.js";
+import { MAX_DATA_DEPTH, METER, STEP_LIMIT, stepLimit, StepsSpent, TooDeep } from "./meter.js";
+import { toViolations, wholeViolation, type RawViolation } from "./violations.js";
 
 /** A function that ajv compiled, as far as it is used. */
 export interface Validator {
@@ -59,13 +60,4 @@ export function checkOf(
       return wholeViolation("value", `cannot be read: ${messageOf(error)}`);
     }
   };
-}
-
-/** What an error says, whatever was thrown. */
-export function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "unknown";
-  }
 }

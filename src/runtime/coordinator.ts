@@ -1,0 +1,207 @@
+/** The main-thread coordinator: where the calls, plans and cells of one runtime meet. */
+import { ToolRuntimeError } from "../protocol/errors.js";
+import { HOST_FUNCTIONS } from "../protocol/messages.js";
+import type { ToolResult } from "../protocol/tool.js";
+import { Activation, type ActivationHost } from "./activation.js";
+import { Admission } from "./admission.js";
+import { CancellationToken } from "./cancellation.js";
+import { CellSupply } from "./cell-supply.js";
+import type { ExecuteOptions } from "./execute-options.js";
+import { execute, refuse, type Pipeline } from "./execute.js";
+import type { ToolExecutionContext } from "./execution-context.js";
+import { passGates, type Tiers } from "./gates.js";
+import { grantFor } from "./grant.js";
+import { ToolLifecycleCache } from "./lifecycle-cache.js";
+import type { ResolvedOptions } from "./options.js";
+import type { PlanState } from "./plan-state.js";
+import { Plans } from "./plans.js";
+import type { RuntimeEvents } from "./runtime-events.js";
+import { ToolCall } from "./tool-call.js";
+import type { Registration, ToolRegistry } from "./tool-registry.js";
+
+/** What is left when a runtime has closed. */
+export interface CloseReport {
+  /** Cells that could not be ended: threads stuck in native code, which keep Node from exiting. */
+  readonly quarantined: number;
+}
+
+/** What a coordinator works with. */
+export interface CoordinatorParts {
+  readonly options: ResolvedOptions;
+  readonly registry: ToolRegistry;
+  readonly tiers: Tiers;
+  readonly events: RuntimeEvents;
+}
+
+/** Coordinates. */
+export class Coordinator {
+  readonly cache = new ToolLifecycleCache<Activation>();
+  readonly plans: Plans;
+  /** Answers that came after their call had ended, and were discarded. */
+  lateResults = 0;
+  readonly #parts: CoordinatorParts;
+  readonly #admission: Admission;
+  readonly #supply: CellSupply;
+  readonly #pipeline: Pipeline;
+  readonly #host: ActivationHost;
+  #closed: Promise<CloseReport> | undefined;
+
+  constructor(parts: CoordinatorParts) {
+    const { options, events } = parts;
+    this.#parts = parts;
+    this.#admission = new Admission(options);
+    this.#supply = new CellSupply(options.maxLiveCells);
+    this.plans = new Plans(options, this.cache);
+    this.#host = {
+      options,
+      graceMs: options.graceMs,
+      supply: this.#supply,
+      events,
+      pauseTurn: (call) => {
+        this.#admission.lend(call);
+      },
+      resumeTurn: (call) => {
+        this.#admission.takeBack(call);
+      },
+      ask: (call, name, args) => this.#answer(call, name, args),
+      lateResult: () => {
+        this.lateResults++;
+      },
+      activated: (activation) => {
+        this.plans.activated(activation);
+      },
+      evicted: (activation) => {
+        this.plans.evict(activation);
+      },
+    };
+    this.#pipeline = {
+      ...parts,
+      admission: this.#admission,
+      activationOf: (plan, tool, tier) => this.#activationOf(plan, tool, tier),
+      executed: (call) => {
+        this.cache.incrementExecution(call.planId, call.toolName);
+      },
+      closed: (plan, call) => {
+        this.#admission.end(call);
+        this.plans.left(plan, call);
+      },
+    };
+  }
+
+  /** @throws ToolRuntimeError `RUNTIME_CLOSED` */
+  assertOpen(): void {
+    if (this.#closed) throw new ToolRuntimeError("The runtime is closed; make a new one.", { code: "RUNTIME_CLOSED" });
+  }
+
+  /** Makes a tool ready for a plan, once. */
+  async activate(toolName: string, context: ToolExecutionContext): Promise<void> {
+    const { registry, tiers } = this.#parts;
+    context.cancellationToken.check();
+    const registration = registry.registration(toolName);
+    if (!registration) {
+      throw new ToolRuntimeError(`Tool "${toolName}" is not registered (plan "${context.planId}").`, {
+        code: "NOT_REGISTERED",
+        details: { tool: toolName, planId: context.planId },
+      });
+    }
+    const tier = passGates(registration, context, tiers);
+    const plan = this.plans.open(context);
+    try {
+      await this.#activationOf(plan, registration, tier).activate(context.cancellationToken);
+    } finally {
+      this.plans.tidy(plan);
+    }
+  }
+
+  /** Runs a call, of a tool where `parent` is given. */
+  execute(
+    toolName: string,
+    input: unknown,
+    context: ToolExecutionContext,
+    options: ExecuteOptions,
+    parent?: ToolCall,
+  ): Promise<ToolResult> {
+    const { registry, options: defaults } = this.#parts;
+    const timeoutMs = options.timeoutMs ?? registry.registration(toolName)?.capability.timeoutMs ?? defaults.timeoutMs;
+    const tokens = [context.cancellationToken];
+    if (options.signal) tokens.push(CancellationToken.from(options.signal));
+    const { callId, transfer } = options;
+    const call = new ToolCall({ callId, context, toolName, input, transfer, parent, tokens, timeoutMs });
+    let plan: PlanState;
+    try {
+      this.assertOpen();
+      plan = parent ? this.#planOf(parent) : this.plans.open(context);
+      plan.add(call);
+    } catch (error) {
+      refuse(call, error);
+      call.release();
+      throw error;
+    }
+    return execute(this.#pipeline, plan, call);
+  }
+
+  /** Ends every call, plan and cell, in bounded time whatever they do. */
+  close(graceMs: number): Promise<CloseReport> {
+    this.#closed ??= this.#close(graceMs);
+    return this.#closed;
+  }
+
+  async #close(graceMs: number): Promise<CloseReport> {
+    const { tiers } = this.#parts;
+    this.#host.graceMs = graceMs;
+    await Promise.all(this.plans.ids().map((planId) => this.plans.deactivatePlan(planId, false, "runtime_closed")));
+    await this.plans.settled();
+    this.plans.close();
+    this.#supply.close();
+    await Promise.all(tiers.map((tier) => tier.close()));
+    return { quarantined: tiers.reduce((sum, tier) => sum + tier.quarantined, 0) };
+  }
+
+  #activationOf(plan: PlanState, tool: Registration, tier: Tiers[number]): Activation {
+    const { planId } = plan;
+    const toolName = tool.spec.name;
+    const present = plan.activations.get(toolName);
+    if (present?.tool === tool) return present;
+    // The name was registered anew; the old tool's calls finish, then it is deactivated.
+    if (present) void this.plans.deactivate(planId, toolName, true);
+    const granted = grantFor(tool.capability, plan.context, this.#parts.options.memoryMb);
+    const message = { toolName, planId, traceId: plan.traceId, resources: granted.resources };
+    const activation = new Activation(this.#host, tool, tier, granted, message);
+    this.plans.add(plan, activation);
+    return activation;
+  }
+
+  /** A call that runs may call others also while its plan drains. */
+  #planOf(parent: ToolCall): PlanState {
+    const plan = this.plans.get(parent.planId);
+    if (plan && !parent.settled) return plan;
+    throw new ToolRuntimeError(`Tool "${parent.toolName}" may not call another: its call or its plan is over.`, {
+      code: "PLAN_CLOSING",
+      details: { tool: parent.toolName, planId: parent.planId },
+    });
+  }
+
+  /** What a cell may ask of its host: to call another tool of its plan, through the same gates. */
+  async #answer(parent: ToolCall, name: string, args: unknown): Promise<unknown> {
+    const { tool, input } = (args ?? {}) as { tool?: unknown; input?: unknown };
+    if (!HOST_FUNCTIONS.some((offered) => offered === name) || typeof tool !== "string") {
+      throw new ToolRuntimeError(`Tool "${parent.toolName}" asked its host for something it does not offer.`, {
+        code: "INVALID_ARGUMENT",
+      });
+    }
+    const { maxCallDepth } = this.#parts.options;
+    if (parent.depth + 1 > maxCallDepth) {
+      throw new ToolRuntimeError(
+        `Tool "${parent.toolName}" may not call "${tool}": tools call each other more than ${maxCallDepth} deep in plan "${parent.planId}".`,
+        { code: "CALL_DEPTH_EXCEEDED", details: { tool, planId: parent.planId, depth: parent.depth + 1 } },
+      );
+    }
+    // The caller's turn is free while it waits.
+    this.#admission.lend(parent);
+    try {
+      return await this.execute(tool, input, parent.context, {}, parent);
+    } finally {
+      this.#admission.takeBack(parent);
+    }
+  }
+}
