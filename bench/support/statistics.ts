@@ -9,6 +9,11 @@ export function quantile(samples: readonly number[], share: number): number {
   return low + (high - low) * (place - Math.floor(place));
 }
 
+/** What a sample comes to where all are paid for. */
+export function mean(samples: readonly number[]): number {
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
+}
+
 /** The middle sample. */
 export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
