@@ -97,6 +97,17 @@ export function describeNested(bed: Bed): void {
       expect(plan.context.summary().traceCount).to.equal(63);
     });
 
+    it("a tool that asks for too much at once is refused what is too much, and nothing else", async () => {
+      await bed.tools("caller", "misbehave");
+      const plan = bed.plan();
+      const input = { tool: INNER, input: { do: "echo", value: 1 }, report: true };
+      expect((await plan.execute(CALLER, { ...input, times: 256 })).output).to.have.length(256);
+      expect((await plan.execute(CALLER, { ...input, times: 257 })).output).to.include({
+        name: "ToolRuntimeError",
+        code: "OVERLOADED",
+      });
+    });
+
     it("tools call each other as deeply as maxCallDepth says", async () => {
       bed.open({ maxCallDepth: 3 });
       await bed.tools("caller", "misbehave");

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import fc from "fast-check";
 import { decodeError, encodeError, type EncodedError } from "../../src/protocol/error-codec.js";
@@ -171,6 +172,17 @@ describe("protocol/error-codec", () => {
     expect(decoded).to.include({ name: "TimeoutError", message: "too slow", code: 23 });
   });
 
+  it("encodeError() takes an error of another realm for one", () => {
+    const foreign: unknown = runInNewContext(`Object.assign(new RangeError("far away"), { code: "E_FAR" })`);
+    expect(foreign).not.to.be.instanceOf(Error);
+    expect(roundTrip(foreign)).to.be.instanceOf(RangeError).and.include({ message: "far away", code: "E_FAR" });
+  });
+
+  it("encodeError() keeps name and message where the fields cannot be listed", () => {
+    const secretive = new Proxy(new TypeError("m"), { ownKeys: fail });
+    expect(encodeError(secretive)).to.include({ name: "TypeError", message: "m" }).and.not.have.property("fields");
+  });
+
   it("encodeError() takes the members of an AggregateError", () => {
     const decoded = roundTrip(new AggregateError([new TypeError("a"), "b"], "both failed")) as AggregateError;
     expect(decoded).to.be.instanceOf(AggregateError).with.property("message", "both failed");
@@ -226,6 +238,7 @@ describe("protocol/error-codec", () => {
       weak: new WeakMap(),
       shared: new SharedArrayBuffer(8),
       nested: { callback: () => undefined },
+      proxy: new Proxy({}, {}),
       kept: { list: [1, new Date(0)] },
       nothing: null,
     });

@@ -41,6 +41,7 @@ describe("runtime/tool-executor", () => {
     ["trusted: a text", { trusted: "no" }],
     ["capability: null", { capability: null }],
     ["capability: unknown", { capability: { write: true } }],
+    ["an option of no known name", { trustd: true }],
   ] as const) {
     it(`register() refuses ${label} with a typed error and keeps nothing`, () => {
       const registry = new ToolRegistry();

@@ -661,6 +661,31 @@ describe("runtime/tool-runtime", () => {
   });
 
   describe("context.call()", () => {
+    it("calls no other tool for a call that is over, though its work goes on", async () => {
+      const runtime = newRuntime({ graceMs: 1 });
+      const [started, goOn, refused] = [deferred(), deferred(), deferred<unknown>()];
+      const inner = registerMock(runtime, "acme/inner");
+      registerMock(runtime, "acme/outer", {
+        execute: async (_input, { call }) => {
+          started.resolve();
+          await goOn.promise;
+          refused.resolve(await rejectionOf(call("acme/inner", {})));
+        },
+      });
+      const controller = new AbortController();
+      const context = contextOf("p");
+      const call = rejectionOf(runtime.execute("acme/outer", {}, context, { signal: controller.signal }));
+      await started.promise;
+      controller.abort();
+      await call;
+      goOn.resolve();
+      expect(await refused.promise)
+        .to.be.instanceOf(ToolRuntimeError)
+        .with.property("code", "PLAN_CLOSING");
+      expect(inner.execute.called).to.equal(false);
+      expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["unsettled", "denied"]);
+    });
+
     it("calls another tool of the plan, nested in the trace", async () => {
       const runtime = newRuntime();
       registerMock(runtime, "acme/inner", { execute: (input) => `inner ${String(input)}` });

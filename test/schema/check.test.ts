@@ -66,6 +66,10 @@ describe("schema/check", () => {
       expect(holds({ $schema, ...schema }, proto)).to.equal(false);
       expect(holds({ $schema, ...schema }, JSON.parse('{"__proto__":"text"}'))).to.equal(true);
       expect(holds({ $schema, ...schema }, { other: 1 })).to.equal(false);
+      const pattern = JSON.parse('{"patternProperties":{"__proto__":{"type":"string"}}}') as object;
+      expect(holds({ $schema, ...pattern }, proto)).to.equal(false);
+      expect(holds({ $schema, ...pattern }, { a__proto__z: 1 })).to.equal(false);
+      expect(holds({ $schema, ...pattern }, { other: 1 })).to.equal(true);
     }
     const evaluated = { patternProperties: { "^a": {} }, unevaluatedProperties: false };
     expect(keywords(evaluated, { toString: 1 })).to.deep.equal(["unevaluatedProperties"]);
@@ -151,6 +155,14 @@ describe("schema/check", () => {
       },
     };
     expect(check({ properties: { a: { type: "string" } } }, hostile)?.[0]?.message).to.equal("cannot be read: boom");
+    const speechless = {
+      get a(): string {
+        throw Object.create(null);
+      },
+    };
+    expect(check({ properties: { a: { type: "string" } } }, speechless)?.[0]?.message).to.equal(
+      "cannot be read: unknown",
+    );
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     expect(check({ required: ["a"] }, proxy)).to.have.lengthOf(1);

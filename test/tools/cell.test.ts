@@ -35,10 +35,12 @@ interface CellAnswer {
 
 /** Runs calls in a worker that Node's permission model holds to the given paths. */
 async function inCell(granted: string[], calls: CellCall[]): Promise<CellAnswer[]> {
+  const { NODE_V8_COVERAGE } = process.env;
   const flag = process.version.startsWith("v20.") ? "--experimental-permission" : "--permission";
   const worker = new Worker(SCRIPT, {
     eval: true,
-    env: {},
+    // Coverage is asked for by the worker's own environment.
+    env: NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE },
     // Node 20 warns that the permission model is experimental.
     stderr: true,
     execArgv: [

@@ -1,7 +1,10 @@
-import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { rmdirSync, symlinkSync } from "node:fs";
+import fs, { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
+import sinon from "sinon";
 import { ToolCancelledError } from "../../src/tool.js";
 import type { Input } from "../../tools/specs/write-file.js";
 import { execute } from "../../tools/write-file.js";
@@ -113,6 +116,20 @@ describe("tools/write-file", () => {
     expect((await readdir(root)).sort()).to.deep.equal(["old.txt", "race", "sub"]);
   });
 
+  it("execute() creates a file when overwrite is false where the file system has no hard links", async () => {
+    const link = sinon.stub(fs, "link").rejects(Object.assign(new Error("no links"), { code: "EPERM" }));
+    syncBuiltinESMExports();
+    try {
+      outputOf(await run({ path: "new.txt", content: "new", overwrite: false }));
+    } finally {
+      link.restore();
+      syncBuiltinESMExports();
+    }
+    expect(link.callCount).to.equal(1);
+    expect(await text("new.txt")).to.equal("new");
+    expect((await readdir(root)).sort()).to.deep.equal(["new.txt", "old.txt", "sub"]);
+  });
+
   it("execute() shows readers the old file or the new one, never a part", async () => {
     const contents = ["a", "b"].map((letter) => letter.repeat(300_000));
     await run({ path: "shared", content: contents[0] ?? "" });
@@ -159,6 +176,15 @@ describe("tools/write-file", () => {
     expect((await readdir(base)).sort()).to.deep.equal(["outside", "root"]);
   });
 
+  it("execute() does not write through a folder that became a link since it looked", async () => {
+    const onPoll = (): void => {
+      rmdirSync(join(root, "sub"));
+      symlinkSync("../outside", join(root, "sub"));
+    };
+    expect(codeOf(await run({ path: "sub/new.txt", content: "x" }, { onPoll }))).to.equal("OUTSIDE_RESOURCE");
+    expect(await readdir(join(base, "outside"))).to.deep.equal([]);
+  });
+
   it("execute() answers where no file can be", async () => {
     for (const path of ["sub", ".", "old.txt/", "new/"]) {
       expect(codeOf(await run({ path, content: "x" })), path).to.be.oneOf(["NOT_A_FILE", "NOT_A_FOLDER"]);
@@ -169,8 +195,11 @@ describe("tools/write-file", () => {
 
   it("execute() does not replace a file that is closed to writing", async () => {
     await chmod(join(root, "old.txt"), 0o444);
-    const answer = await asNobody(root, () => run({ path: "old.txt", content: "new" }));
-    expect(codeOf(answer)).to.equal("ACCESS_DENIED");
+    const answers = await asNobody(
+      base,
+      ["old.txt", "new.txt"].map((path) => ({ tool: "write-file", input: { path, content: "new" }, path: root })),
+    );
+    expect(answers.map(codeOf)).to.deep.equal(["ACCESS_DENIED", "success"]);
     expect(await text("old.txt")).to.equal("old");
   });
 

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { OUTCOMES, ToolActivationError, ToolExecutionError, type Plan, type ToolResult } from "../../../src/index.js";
 import { rejection } from "../../contract/recorder.js";
@@ -437,6 +439,32 @@ describe("thread tier deaths", () => {
       expect((await late).output).to.equal("fine");
     });
 
+    it("a further cell that does not start is a warning; the calls are served by the first", async () => {
+      const path = folder().write(
+        "tool.mjs",
+        `import { once } from "node:events";
+         export const execute = async ({ value }, { cancellationToken: { signal }, log }) => {
+           log.info("started");
+           if (value === undefined) await once(signal, "abort");
+           return value;
+         };`,
+      );
+      bed.module(path, { maxCells: 2, capability: { stateless: true } });
+      const plan = bed.plan();
+      const controller = new AbortController();
+      const holding = rejection(plan.execute("made/tool", {}, { signal: controller.signal }));
+      await bed.recorder.logged("started");
+      folder().write("tool.mjs", `throw new TypeError("at the top");`);
+      const values = [1, 2, 3].map((value) => plan.execute("made/tool", { value }));
+      expect(outputs(await Promise.all(values))).to.deep.equal([1, 2, 3]);
+      const warning = await bed.recorder.warned("CELL_START_FAILED");
+      expect(warning).to.include({ planId: plan.planId, toolName: "made/tool" });
+      expect(warning.message).to.contain("at the top");
+      controller.abort();
+      await holding;
+      expect(bed.recorder.cells.map(({ type }) => type)).to.deep.equal(["started"]);
+    });
+
     it("a call behind one that holds its cell is taken over by the idle sibling", async () => {
       const plan = await twoCells();
       const controller = new AbortController();
@@ -444,6 +472,61 @@ describe("thread tier deaths", () => {
       expect(outputs(await Promise.all(followers(plan)))).to.deep.equal([1, 2, 3]);
       controller.abort();
       expect(await spinning).to.have.property("outcome", "cancelled");
+    });
+  });
+
+  describe("of a cell that does not go", () => {
+    it("one that spins once it is deactivated is ended, and no plan waits for it", async () => {
+      bed.open({ killTimeoutMs: 1_000 });
+      const path = folder().write(
+        "tool.mjs",
+        `export const execute = () => "served";
+         export const deactivate = () => { setImmediate(() => { for (;;); }); };`,
+      );
+      bed.module(path);
+      const plan = bed.plan();
+      await plan.execute("made/tool", {});
+      await plan.deactivate();
+      const [ended] = await bed.recorder.cellsEnded(1);
+      expect(ended?.end).to.deep.equal({ kind: "released" });
+      expect(bed.recorder.warnings).to.deep.equal([]);
+      expect(await bed.runtime.close()).to.deep.equal({ quarantined: 0 });
+    });
+
+    describe("held by native code", () => {
+      /** The cell's thread waits for a process, and that for the end of its connection to here. */
+      let server: Server;
+      let socket: Socket | undefined;
+
+      beforeEach(async () => {
+        server = createServer().listen(0, "127.0.0.1");
+        await once(server, "listening");
+      });
+      // Here, so that a test that fails leaves no thread that cannot be ended.
+      afterEach(() => {
+        socket?.destroy();
+        server.close();
+      });
+
+      it("is quarantined: its call ends, a warning tells, close() counts it", async () => {
+        bed.open({ killTimeoutMs: 1_000 });
+        await bed.tool("script", { capability: { spawn: true, net: true } });
+        await bed.tools("misbehave");
+        const { port } = server.address() as AddressInfo;
+        const args = JSON.stringify(["-e", `require("node:net").connect(${port}, "127.0.0.1")`]);
+        const code = `require("node:child_process").execFileSync(${JSON.stringify(process.execPath)}, ${args})`;
+        const controller = new AbortController();
+        const plan = bed.plan();
+        const call = rejection(plan.execute(SCRIPT, { code }, { signal: controller.signal }));
+        const endedEarly = call.then((error) => Promise.reject(error as Error));
+        [socket] = (await Promise.race([once(server, "connection"), endedEarly])) as [Socket];
+        controller.abort();
+        expect(await call).to.include({ code: "CANCELLED", outcome: "unsettled" });
+        const warning = await bed.recorder.warned("CELL_QUARANTINED");
+        expect(warning).to.include({ planId: plan.planId, toolName: SCRIPT });
+        await serves(bed.plan());
+        expect(await bed.runtime.close()).to.deep.equal({ quarantined: 1 });
+      });
     });
   });
 

@@ -490,6 +490,10 @@ describe("thread tier grants", () => {
         attempt(
           `await new Promise((resolve, reject) => require("node:fs").write(1, ${text}, (error) => (error ? reject(error) : resolve())))`,
         ),
+      "descriptors that it has closed": (text) =>
+        attempt(
+          `const fs = require("node:fs"); await new Promise((resolve) => fs.close(1, resolve)); fs.closeSync(2); fs.writeSync(1, ${text}); fs.writeSync(2, ${text})`,
+        ),
       "a stream of the descriptor": (text) =>
         attempt(
           `const stream = require("node:fs").createWriteStream("", { fd: 1, autoClose: false }); await new Promise((resolve, reject) => stream.on("error", reject).write(${text}, resolve))`,

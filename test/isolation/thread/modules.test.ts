@@ -204,6 +204,20 @@ describe("thread tier modules", () => {
     expect(await outputOf(path)).to.equal("workspace");
   });
 
+  it("an import of what a package does not give fails its activation, in Node's own words", async () => {
+    folder().write("package.json", `{ "name": "own", "type": "module", "imports": { "#word": "./word.js" } }`);
+    folder().write("lib/package.json", `{ "name": "lib", "version": "1.0.0", "exports": "./index.js" }`);
+    folder().write("lib/inner.js", `module.exports = 1;`);
+    folder().link("node_modules/lib", folder().join("lib"));
+    for (const [index, specifier] of ["#absent", "lib/inner.js"].entries()) {
+      const path = folder().write(`tool-${index}.js`, `import "${specifier}"; export const execute = () => 1;`);
+      const error = await failureOf(path);
+      expect(error).to.be.instanceOf(ToolActivationError);
+      expect(error.message).to.match(/#absent.* is not defined|\.\/inner\.js.* is not defined by "exports"/);
+      bed.runtime.unregister(TOOL);
+    }
+  });
+
   it("an import by a package's own # name runs, also of a package that it names", async () => {
     folder().write(
       "package.json",
