@@ -173,7 +173,7 @@ export class CallPort<Call extends CellCall> {
     for (const slot of batch) {
       const call = this.#table[slot];
       if (!call) {
-        // It was taken back before its message left.
+        // The cell has answered it unasked.
         this.#forget(slot);
         continue;
       }

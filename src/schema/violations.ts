@@ -48,12 +48,7 @@ function pointerOf(raw: RawViolation, pointers: ReadonlyMap<object, string>): st
   const { parentSchema, keyword, schemaPath } = raw;
   const parent = typeof parentSchema === "object" && parentSchema !== null ? pointers.get(parentSchema) : undefined;
   if (parent !== undefined) return parent + segment(keyword);
-  const fragment = schemaPath.slice(schemaPath.indexOf("#") + 1).replace(/\/false schema$/, "");
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
+  return decodeURIComponent(schemaPath.slice(schemaPath.indexOf("#") + 1).replace(/\/false schema$/, ""));
 }
 
 /** The first violations, with pointers into the whole schema. */

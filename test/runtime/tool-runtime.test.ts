@@ -888,6 +888,15 @@ describe("runtime/tool-runtime", () => {
       expect(runtime.cacheStats("p").activeTools).to.equal(0);
     });
 
+    it("shows the cells of what is activated", async () => {
+      const runtime = newRuntime();
+      registerMock(runtime, "acme/tool");
+      const { trace } = await runtime.execute("acme/tool", {}, contextOf("p"));
+      const activated = runtime.cache.get("p", "acme/tool");
+      expect(activated).to.include({ planId: "p", toolName: "acme/tool", inUse: false });
+      expect(activated?.cells).to.deep.equal([trace.cell]);
+    });
+
     it("keeps the count when a further cell of a stateless tool has started", async () => {
       const runtime = newRuntime({ maxCellsPerTool: 2 });
       const [gate, started] = [deferred(), deferred()];

@@ -170,6 +170,9 @@ describe("schema/compiler", () => {
       expect(
         refusal({ patternProperties: Object.fromEntries(namesTo(1_001).map((name) => [name, {}])) }).message,
       ).to.match(/too large/);
+      expect(
+        refusal({ properties: Object.fromEntries(namesTo(20_001).map((name) => [name, { type: "string" }])) }).message,
+      ).to.match(/unfolds into more than 20000/);
       let anchors: JsonSchema = { $ref: "#", $dynamicRef: "#a0" };
       for (let level = 0; level < 7; level++) anchors = { $dynamicAnchor: `a${level}`, properties: { inner: anchors } };
       expect(refusal(anchors).message).to.match(/too deep/);
