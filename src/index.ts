@@ -94,6 +94,7 @@ export {
   type PlanCacheStats,
 } from "./runtime/lifecycle-cache.js";
 export type { ToolRuntimeOptions } from "./runtime/options.js";
+export type { OpenCall } from "./runtime/open-call.js";
 export { Plan, type PlanRuntime } from "./runtime/plan.js";
 export type { CellEvent, LogEvent, ProgressEvent, RuntimeEventMap, WarningEvent } from "./runtime/runtime-events.js";
 export { validateToolInput, validateToolOutput } from "./schema/validator.js";

@@ -60,7 +60,9 @@ export class CallPort<Call extends CellCall> {
 
   /** The call that a key names, if its answer is still to come. */
   at(key: CallKey | undefined): Call | undefined {
-    return isRecord(key) && this.#generations[key.slot] === key.generation ? this.#table[key.slot] : undefined;
+    // A cell may name anything, members of an array too.
+    const known = isRecord(key) && this.#taken[key.slot] === true && this.#generations[key.slot] === key.generation;
+    return known ? this.#table[key.slot] : undefined;
   }
 
   /**

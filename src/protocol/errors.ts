@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   INVALID_OPTIONS: "an option has a wrong type, a wrong value or an unknown name",
   INVALID_ARGUMENT: "an argument of a public function has a wrong type or value",
   INVALID_SPEC: "a tool's specification is malformed",
+  INVALID_PLAN: "a plan file cannot be read, or names what is not there",
   ALREADY_REGISTERED: "another tool holds this name",
   NOT_REGISTERED: "no tool of this name is registered",
   NO_IMPLEMENTATION: "nothing is registered that could be discovered under this name",

@@ -13,7 +13,7 @@ import type { ResolvedOptions } from "./options.js";
 import { logEvent, progressEvent, type RuntimeEvents } from "./runtime-events.js";
 import { Rebalancer } from "./rebalancer.js";
 import type { Seat } from "./seat.js";
-import type { ToolCall } from "./tool-call.js";
+import type { CallRunner, ToolCall } from "./tool-call.js";
 import type { Registration } from "./tool-registry.js";
 
 /** What activations share. */
@@ -36,7 +36,7 @@ export interface ActivationHost extends DispatchHost {
 const MAX_MOVES = 3;
 
 /** One tool made ready for one plan. */
-export class Activation implements CellObserver<ToolCall>, GroupOwner {
+export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwner {
   readonly planId: string;
   readonly toolName: string;
   readonly tool: Registration;
@@ -137,6 +137,10 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
     this.#dispatcher.dispatch(call);
   }
 
+  hasStarted(call: ToolCall): boolean {
+    return this.#cells.seatOfCall(call)?.cell.hasStarted(call) ?? false;
+  }
+
   /** Deactivates every cell, once no call runs any more. Never rejects. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -207,7 +211,7 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
 
   startFailed(error: ToolActivationError): void {
     this.#failWaiting(error);
-    if (!this.#closing) this.#host.evicted(this);
+    if (!this.#closing && this.#cells.empty) this.#host.evicted(this);
   }
 
   reclaimed(seat: Seat): void {
@@ -219,15 +223,8 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
 
   cellEnded(seat: Seat, end: CellEnd): void {
     this.#dispatcher.requeue(seat.cell.calls().filter((call) => this.#outlives(call, seat, end)));
-    if (
-      !this.wantsCell &&
-      this.#cells.seats.length === 0 &&
-      !this.#cells.starting &&
-      !this.#closing &&
-      end.kind !== "released"
-    ) {
-      this.#host.evicted(this);
-    }
+    // While a cell still ends, calls may come back from it, and the plan's end waits for it.
+    if (!this.wantsCell && this.#cells.empty && !this.#closing && end.kind !== "released") this.#host.evicted(this);
   }
 
   /** Settles a call whose cell has ended. @returns whether it never started and so goes to another cell */
@@ -243,8 +240,10 @@ export class Activation implements CellObserver<ToolCall>, GroupOwner {
   // ── what the cells tell ────────────────────────────────────────────────
 
   answered(cell: Cell<ToolCall>, call: ToolCall | undefined, answer: CellAnswer): void {
+    // The cell saw that it was taken back in the very moment in which it seemed to have started: it never did.
+    if (call && answer.kind === "skipped" && !call.settled && !call.interruption) this.#dispatcher.requeue([call]);
     // The caller has been told already where the call was not waited for any longer.
-    if (call && !call.settle({ kind: "answer", answer }) && answer.kind !== "skipped") this.#host.lateResult();
+    else if (call && !call.settle({ kind: "answer", answer }) && answer.kind !== "skipped") this.#host.lateResult();
     this.#slotFreed(cell);
   }
 

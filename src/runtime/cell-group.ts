@@ -12,7 +12,7 @@ export interface GroupOwner {
   /** Whether a cell that comes now is of use. */
   readonly wantsCell: boolean;
   cellReady(seat: Seat): void;
-  /** No cell is there or on its way. */
+  /** No cell is on its way, or there for more than the calls it has. */
   startFailed(error: ToolActivationError): void;
   /** The cell is wanted by others. */
   reclaimed(seat: Seat): void;
@@ -38,7 +38,9 @@ export class CellGroup implements PermitHolder {
   readonly yields: boolean;
   readonly #options: CellGroupOptions;
   readonly #seats: Seat[] = [];
-  /** Cells that end but have not ended yet. */
+  /** Cells that are up, the ones included that are about to end. */
+  #live = 0;
+  /** What has to end before the group has. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #starts = new Set<AbortController>();
   #inLine = false;
@@ -59,6 +61,16 @@ export class CellGroup implements PermitHolder {
 
   get starting(): boolean {
     return this.#starts.size > 0;
+  }
+
+  /** Whether no cell is there, on its way, or about to end. */
+  get empty(): boolean {
+    return this.#live === 0 && this.#starts.size === 0;
+  }
+
+  /** Whether cells are there that are not about to leave, and none of them has room. */
+  get full(): boolean {
+    return this.#takesCalls() && !this.roomiest();
   }
 
   /** The open cell with the fewest calls. */
@@ -181,6 +193,7 @@ export class CellGroup implements PermitHolder {
     this.#starts.delete(controller);
     const seat = new Seat(cell, permit);
     this.#seats.push(seat);
+    this.#live++;
     if (permit) supply.ready(permit);
     void cell.ended.then((end) => {
       this.#ended(seat, end);
@@ -203,7 +216,7 @@ export class CellGroup implements PermitHolder {
         details: { tool: toolName, planId: this.planId },
       },
     );
-    if (this.#seats.length === 0 && this.#starts.size === 0) owner.startFailed(error);
+    if (!this.#takesCalls() && this.#starts.size === 0) owner.startFailed(error);
     else {
       const { planId } = this;
       events.warn({ code: "CELL_START_FAILED", message: `A further cell: ${error.message}`, planId, toolName, cause });
@@ -235,6 +248,7 @@ export class CellGroup implements PermitHolder {
   #ended(seat: Seat, end: CellEnd): void {
     const { supply, owner, events, request } = this.#options;
     this.#drop(seat);
+    this.#live--;
     const told = seat.crash ? ({ ...end, kind: "crashed", error: seat.crash } as const) : end;
     if (seat.permit) supply.giveBack(seat.permit);
     this.#tell(seat, told);

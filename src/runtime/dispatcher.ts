@@ -57,6 +57,8 @@ export class Dispatcher {
     marks.dispatched = now;
     call.cell = seat.cell.info;
     if (seat.permit && seat.cell.inFlight === 0) this.#parts.host.supply.busy(seat.permit);
+    // Behind others it may be moved, and be sent again when the caller has changed its input.
+    if (seat.cell.inFlight > 0) call.keepInput();
     seat.cell.send(call);
   }
 
@@ -111,7 +113,7 @@ export class Dispatcher {
     this.#backlog.add(call);
     this.#parts.host.pauseTurn(call);
     // For a nested call every slot, and every cell, may be held by one that waits for it.
-    const stuck = call.parent && this.#cells.seats.length > 0 && !this.#cells.roomiest();
+    const stuck = call.parent && this.#cells.full;
     if (stuck || !this.#cells.ensureFirst(call.parent !== undefined)) this.#failExhausted(call);
   }
 

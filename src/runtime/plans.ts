@@ -53,6 +53,12 @@ export class Plans {
     return [...this.#plans.keys()];
   }
 
+  /** The calls that are not over, of one plan or of all. */
+  calls(planId?: string): ToolCall[] {
+    const plans = planId === undefined ? [...this.#plans.values()] : [this.#plans.get(planId)];
+    return plans.flatMap((plan) => plan?.calls ?? []);
+  }
+
   /** Plans in which a tool is activated. */
   plansOf(toolName: string): string[] {
     return this.ids().filter((planId) => this.#cache.get(planId, toolName) !== undefined);

@@ -1,6 +1,7 @@
 /** One call, from the moment it is made until it has ended. */
 import type { CancelReason } from "../protocol/cancel-words.js";
 import type { CellAnswer } from "../protocol/messages.js";
+import { copyPayload } from "../protocol/payload.js";
 import type { Change } from "../protocol/tool.js";
 import { CallMarks, type CellInfo, type ToolExecutionTrace } from "../protocol/trace.js";
 import type { TurnTaker } from "./admission.js";
@@ -31,6 +32,12 @@ export type CallEnd =
   | { readonly kind: "refused"; readonly message: string }
   /** It never reached a cell. */
   | { readonly kind: "failed"; readonly error: Error };
+
+/** Who runs a call. */
+export interface CallRunner {
+  /** Whether the tool has been reached. */
+  hasStarted(call: ToolCall): boolean;
+}
 
 /** What a call is made of. */
 export interface ToolCallInit {
@@ -71,8 +78,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   /** Its place among the calls of its plan. */
   planLink: Link<ToolCall> | undefined;
   slot = NO_SLOT;
-  /** Which activation runs it. */
-  activation: object | undefined;
+  /** Who runs it. */
+  activation: CallRunner | undefined;
   /** Where it was last sent. */
   cell: CellInfo | undefined;
   interruption: Interruption | undefined;
@@ -154,7 +161,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
     if (this.#kept || this.transfer) return;
     this.#kept = true;
     try {
-      this.input = structuredClone(this.input);
+      this.input = copyPayload(this.input);
     } catch {
       // An input that cannot be copied is refused when it is sent.
     }

@@ -8,6 +8,7 @@ import { assertContext, ToolExecutionContext, type ToolExecutionContextOptions }
 import type { Tiers } from "./gates.js";
 import { nameOf } from "./given-tool.js";
 import type { ActivatedTool, PlanCacheStats, ToolLifecycleCache } from "./lifecycle-cache.js";
+import { openCall, type OpenCall } from "./open-call.js";
 import { resolveOptions, type ResolvedOptions, type ToolRuntimeOptions } from "./options.js";
 import { Plan } from "./plan.js";
 import { RuntimeEvents, type RuntimeEventMap } from "./runtime-events.js";
@@ -176,6 +177,11 @@ export class ToolRuntime {
   /** Answers that came after their call had ended, and were discarded. */
   get lateResults(): number {
     return this.#coordinator.lateResults;
+  }
+
+  /** The calls that are not over and where each spends its time, of one plan or of all. */
+  calls(planId?: string): OpenCall[] {
+    return this.#coordinator.plans.calls(planId).map(openCall);
   }
 
   /** What is activated in a plan. */

@@ -70,6 +70,20 @@ describe("isolation/call-port", () => {
     expect(posted).to.deep.equal([{ type: "calls", calls: [1, 2, "b", { given: "b" }, undefined] }]);
   });
 
+  it("receive() passes over what names a member of an array in place of a slot", async () => {
+    const { port, observer } = open();
+    port.send(callOf("a"));
+    await afterReadyWork();
+    // A port of one slot keeps two generations: with a key like this, "how many" is the right answer.
+    const key = { slot: "length", generation: 2 } as unknown as typeof KEY;
+    port.receive({ type: "event", key, event: { kind: "cost", amount: 1 } });
+    port.receive({ type: "stray", key, late: false, error: { name: "Error", message: "made up" } });
+    port.receive({ ...REQUEST, key });
+    sinon.assert.notCalled(observer.told);
+    sinon.assert.notCalled(observer.asked);
+    expect(observer.stray.firstCall.args[1]).to.equal(undefined);
+  });
+
   it("receive() replies to a request whose value cannot travel with an error", async () => {
     const { port, posted } = open(() => Promise.resolve({ run: () => undefined }));
     port.send(callOf("a"));

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import fc from "fast-check";
-import { measurePayload, type PayloadLimits, type PayloadRefusal } from "../../src/protocol/payload.js";
+import { copyPayload, measurePayload, type PayloadLimits, type PayloadRefusal } from "../../src/protocol/payload.js";
 
 const NO_LIMITS: PayloadLimits = { maxBytes: Infinity, maxDepth: Infinity, maxValues: Infinity };
 
@@ -24,6 +24,30 @@ const nest = (depth: number, wrap: (inner: unknown) => unknown): unknown => {
 };
 
 describe("protocol/payload", () => {
+  it("copyPayload() gives what a structured clone gives, and what was given stays untouched", () => {
+    for (const value of [
+      undefined,
+      null,
+      1,
+      "text",
+      {},
+      { one: 1, none: undefined },
+      { deep: [{ er: 1 }] },
+      [1, 2],
+      new Map([[1, 2]]),
+    ]) {
+      const copy = copyPayload(value);
+      expect(copy).to.deep.equal(value);
+      if (typeof value === "object" && value !== null) expect(copy).not.to.equal(value);
+    }
+  });
+
+  it("copyPayload() throws where a structured clone throws", () => {
+    for (const value of [() => 1, { run: () => 1 }, new Proxy({ one: 1 }, {})]) {
+      expect(() => copyPayload(value)).to.throw(DOMException);
+    }
+  });
+
   it("measurePayload() counts texts by length, numbers as 8, binary data by its bytes, keys included", () => {
     expect(sizeOf(undefined)).to.equal(0);
     expect(sizeOf("four")).to.equal(4);

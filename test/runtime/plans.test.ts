@@ -207,7 +207,7 @@ describe("runtime/plans", () => {
     const plan = plans.open(contextOf("p"));
     const [mine, other] = [callIn(plan, "1", "acme/a"), callIn(plan, "2", "acme/b")];
     const [first, second] = [activate(plans, plan, "acme/a"), activate(plans, plan, "acme/b")];
-    [mine.activation, other.activation] = [first, second];
+    [mine.activation, other.activation] = [real(first), real(second)];
     const ending = plans.deactivate("p", "acme/a", false);
     expect(mine.interruption).to.include({ reason: "plan_deactivated" });
     expect(other.interruption).to.equal(undefined);

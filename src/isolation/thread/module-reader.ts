@@ -61,6 +61,7 @@ export class ModuleReader {
     const { signal } = this.#closing;
     const grant = emptyGrant(this.#memoryMb);
     try {
+      signal.throwIfAborted();
       const profile = workerProfile(grant, await codeFiles(url, named));
       signal.throwIfAborted();
       return await ThreadCell.describe(

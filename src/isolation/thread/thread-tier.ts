@@ -27,8 +27,8 @@ class ThreadTier implements CellTier {
   readonly #shelf: WorkerShelf;
   readonly #settings: LeaseSettings;
   readonly #reader: ModuleReader;
-  /** Code of the modules that are expected, by URL. */
-  readonly #code = new Map<string, Promise<ReadonlySet<string>>>();
+  /** Code of the modules that are expected, by URL and then by what is named beside it: tools may share a module. */
+  readonly #code = new Map<string, Map<string, Promise<ReadonlySet<string>>>>();
   /** What a spare reads while it rehearses. */
   #standIn: Promise<Iterable<string>> | undefined;
   /** How often each module was registered: its file may have changed in between. */
@@ -97,13 +97,15 @@ class ThreadTier implements CellTier {
     const worker =
       this.#shelf.take({ profile, module, stateless }) ?? new CellWorker(await this.#widened(request, profile));
     worker.served = module;
-    const cell = await ThreadCell.start(worker, request, this.#settings);
-    // Starting a thread now would take the core from the call that waits for this one.
-    this.#restocking ??= setTimeout(() => {
-      this.#restocking = undefined;
-      void this.#stock();
-    }, RESTOCK_AFTER_MS).unref();
-    return cell;
+    try {
+      return await ThreadCell.start(worker, request, this.#settings);
+    } finally {
+      // One that fails has taken the spare too. Starting a thread at once would take the core from the call that waits.
+      this.#restocking ??= setTimeout(() => {
+        this.#restocking = undefined;
+        void this.#stock();
+      }, RESTOCK_AFTER_MS).unref();
+    }
   }
 
   describe(source: ModuleSource, timeoutMs: number): Promise<unknown> {
@@ -128,8 +130,11 @@ class ThreadTier implements CellTier {
   }
 
   #codeOf(source: ModuleSource): Promise<ReadonlySet<string>> {
-    let code = this.#code.get(source.url);
-    if (!code) this.#code.set(source.url, (code = codeFiles(source.url, source.codeFiles)));
+    let ofModule = this.#code.get(source.url);
+    if (!ofModule) this.#code.set(source.url, (ofModule = new Map<string, Promise<ReadonlySet<string>>>()));
+    const named = JSON.stringify(source.codeFiles);
+    let code = ofModule.get(named);
+    if (!code) ofModule.set(named, (code = codeFiles(source.url, source.codeFiles)));
     return code;
   }
 
@@ -141,7 +146,8 @@ class ThreadTier implements CellTier {
   /** A tool whose code cannot be followed or granted fails by itself and takes no other with it. */
   async #allCode(): Promise<Set<string>> {
     const all = new Set<string>();
-    for (const code of await Promise.allSettled(this.#code.values())) {
+    const modules = [...this.#code.values()].flatMap((ofModule) => [...ofModule.values()]);
+    for (const code of await Promise.allSettled(modules)) {
       if (code.status === "rejected" || ![...code.value].every(isGrantable)) continue;
       for (const path of code.value) all.add(path);
     }
@@ -153,6 +159,11 @@ class ThreadTier implements CellTier {
     // A spare that may not read it does not come up, and costs no more than that.
     this.#standIn ??= codeFiles(STAND_IN, []).catch(() => []);
     const code = [...(await this.#allCode()), ...(await this.#standIn)];
-    if (!this.#closed) this.#shelf.stock(workerProfile(emptyGrant(this.#options.memoryMb), new Set(code)));
+    if (this.#closed) return;
+    try {
+      this.#shelf.stock(workerProfile(emptyGrant(this.#options.memoryMb), new Set(code)));
+    } catch {
+      // What keeps a spare from being made keeps a cell from it too, and whoever starts one hears of it.
+    }
   }
 }

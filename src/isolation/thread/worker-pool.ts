@@ -31,6 +31,7 @@ export class CellWorker {
   readonly #onExit = new Set<(exit: WorkerExit) => void>();
   #exit!: (exit: WorkerExit) => void;
   #hasExited = false;
+  #broken = false;
 
   constructor(profile: WorkerProfile) {
     this.profile = profile;
@@ -94,6 +95,8 @@ export class CellWorker {
    * @returns whether it has ended within the time; native code cannot be ended
    */
   async kill(timeoutMs: number): Promise<boolean> {
+    // Piscina keeps a task whose thread could not be made, and ending it rejects a promise that nobody holds.
+    if (this.#broken) return true;
     if (!this.#abort.signal.aborted) {
       this.#abort.abort();
       // A worker without a task is not reached by the signal.
@@ -114,6 +117,7 @@ export class CellWorker {
     try {
       done = this.#pool.run(task, { name, signal: this.#abort.signal, transferList: [...transferList] as never });
     } catch (error) {
+      this.#broken = true;
       return Promise.reject(error);
     }
     this.#watch();

@@ -1,6 +1,9 @@
+import files from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { expect } from "chai";
+import sinon from "sinon";
 import { ToolActivationError } from "../../../src/index.js";
 import { Folder } from "../../fixtures/folder.js";
 import { runtimesOfSuite } from "../../support/runtimes.js";
@@ -35,6 +38,8 @@ describe("isolation/thread/module-reader", () => {
   });
 
   afterEach(() => {
+    sinon.restore();
+    syncBuiltinESMExports();
     threads.stop();
     folder.remove();
   });
@@ -76,5 +81,16 @@ describe("isolation/thread/module-reader", () => {
       expect((outcome as PromiseRejectedResult).reason).to.be.instanceOf(ToolActivationError);
     }
     expect(runtime.list()).to.deep.equal([]);
+  });
+
+  it("close() follows the imports of no module that still waits for its turn", async () => {
+    const runtime = newRuntime();
+    const urls = modules(availableParallelism() + 1);
+    const readFile = sinon.spy(files, "readFile");
+    syncBuiltinESMExports();
+    const registering = Promise.allSettled(urls.map((url) => runtime.registerModule(url)));
+    await runtime.close();
+    expect((await registering).map(({ status }) => status)).to.deep.equal(urls.map(() => "rejected"));
+    sinon.assert.neverCalledWith(readFile, urls.at(-1));
   });
 });

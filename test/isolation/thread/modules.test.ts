@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { ToolActivationError } from "../../../src/index.js";
 import { temporaryFolder } from "../../fixtures/folder.js";
-import { fixtureUrl } from "../../fixtures/tools.js";
+import { fixtureSpec, fixtureUrl } from "../../fixtures/tools.js";
 import { rejection, type Loose } from "../../contract/recorder.js";
 import { ThreadBed } from "./thread-bed.js";
 
@@ -50,6 +50,25 @@ describe("thread tier modules", () => {
       expect(await outputOf(path)).to.equal("from the sibling");
     });
   }
+
+  it("two tools may share a module and name different files beside it", async () => {
+    const data = folder().write("data.txt", "read");
+    const path = folder().write(
+      "tool.mjs",
+      `import { readFile } from "node:fs/promises";
+       export const execute = () => readFile(new URL("./data.txt", import.meta.url), "utf8").catch((error) => error.code);`,
+    );
+    const register = (name: string, codeFiles?: string[]): unknown =>
+      bed.runtime.register(fixtureSpec("script", { name }), {
+        module: path,
+        capability: { writes: false },
+        ...(codeFiles && { codeFiles }),
+      });
+    register("made/with", [data]);
+    register("made/without");
+    expect((await bed.plan().execute("made/without", {})).output).to.equal("ERR_ACCESS_DENIED");
+    expect((await bed.plan().execute("made/with", {})).output).to.equal("read");
+  });
 
   it("a module reached through links runs, also where it imports through links", async () => {
     folder().write("real/sibling.mjs", `export const word = "linked";`);
