@@ -12,6 +12,21 @@ function ownNames(names: unknown): unknown {
   return typeof names === "object" ? Object.assign(Object.create(null) as SchemaNode, names) : names;
 }
 
+/** Keywords of which a branch may fail, or not be taken, without the value failing. */
+const BRANCHING = new Set(["anyOf", "oneOf", "if", "dependentSchemas"]);
+
+/**
+ * Moves what was evaluated so far into variables. ajv makes them inside the first branch that evaluates something, and
+ * forgets what came before wherever that branch is not taken.
+ */
+function keepEvaluated({ gen, it }: KeywordCxt): void {
+  const { props, items } = it;
+  if (typeof props === "object" && !(props instanceof Name)) {
+    it.props = gen.let("props", _`Object.assign({}, ${gen.scopeValue("obj", { ref: props })})`);
+  }
+  if (typeof items === "number") it.items = gen.let("items", _`${items}`);
+}
+
 const REPLACED: Readonly<Record<string, (cxt: KeywordCxt, original: KeywordCode) => void>> = {
   uniqueItems(cxt) {
     if (cxt.schema !== true) return;
@@ -55,6 +70,30 @@ const REPLACED: Readonly<Record<string, (cxt: KeywordCxt, original: KeywordCode)
       () => cxt.error(true),
     );
   },
+  if(cxt, original) {
+    const { gen, it, parentSchema } = cxt;
+    // ajv counts what an `if` evaluated also where it failed, and not at all where nothing follows from it.
+    if (it.opts.unevaluated !== true) {
+      original(cxt);
+      return;
+    }
+    const valid = gen.let("valid", true);
+    const branchValid = gen.name("_valid");
+    const condition = { keyword: "if", compositeRule: true, createErrors: false, allErrors: false } as const;
+    cxt.mergeValidEvaluated(cxt.subschema(condition, branchValid), branchValid);
+    cxt.reset();
+    const clause = gen.let("clause");
+    cxt.setParams({ ifClause: clause });
+    const apply = (keyword: string) => (): void => {
+      if (parentSchema[keyword] === undefined) return;
+      const branch = cxt.subschema({ keyword }, branchValid);
+      gen.assign(valid, branchValid);
+      gen.assign(clause, _`${keyword}`);
+      cxt.mergeValidEvaluated(branch, valid);
+    };
+    gen.if(branchValid, apply("then"), apply("else"));
+    cxt.pass(valid, () => cxt.error(true));
+  },
   unevaluatedProperties(cxt, original) {
     const { gen, it } = cxt;
     const { props } = it;
@@ -63,6 +102,13 @@ const REPLACED: Readonly<Record<string, (cxt: KeywordCxt, original: KeywordCode)
     else if (typeof props === "object" && Object.keys(props).length > 8) {
       it.props = gen.const("own", gen.scopeValue("obj", { ref: ownNames(props) }));
     }
+    original(cxt);
+  },
+  unevaluatedItems(cxt, original) {
+    const { gen, it } = cxt;
+    const { items } = it;
+    // What ajv takes for a number may be true, and is undefined where no branch evaluated any.
+    if (items instanceof Name) it.items = gen.const("seen", _`${items} === true ? Infinity : ${items} || 0`);
     original(cxt);
   },
   enum(cxt, original) {
@@ -76,5 +122,10 @@ const REPLACED: Readonly<Record<string, (cxt: KeywordCxt, original: KeywordCode)
 /** The code of a keyword: ours where there is one, which may fall back to ajv's. */
 export function keywordCode(keyword: string, original: KeywordCode): KeywordCode {
   const replaced = Object.hasOwn(REPLACED, keyword) ? REPLACED[keyword] : undefined;
-  return replaced === undefined ? original : (cxt) => replaced(cxt, original);
+  const code: KeywordCode = replaced === undefined ? original : (cxt) => replaced(cxt, original);
+  if (!BRANCHING.has(keyword)) return code;
+  return (cxt, ruleType) => {
+    if (cxt.it.opts.unevaluated === true) keepEvaluated(cxt);
+    code(cxt, ruleType);
+  };
 }

@@ -47,11 +47,11 @@ class Resolver implements SchemaReferences {
   }
 
   get dynamic(): boolean {
-    return this.#survey.dynamicReferences.some((node) => node["$dynamicRef"] !== undefined);
+    return this.#survey.dynamicReferences.some(({ from }) => from["$dynamicRef"] !== undefined);
   }
 
   run(): void {
-    if (!this.opaque) this.#settleDynamicReferences();
+    this.#settleDynamicReferences();
     // The survey of a target may add references, which are met in this loop.
     for (const { from, reference } of this.#survey.references) {
       const fragment = this.#fragmentOf(reference);
@@ -66,14 +66,18 @@ class Resolver implements SchemaReferences {
     }
   }
 
-  /** In a schema that is one resource there is one scope, where a dynamic reference is a plain one. */
+  /**
+   * Where a schema is one resource there is one scope, where a dynamic reference is a plain one. So is one whose own
+   * resource has no dynamic anchor of that name.
+   */
   #settleDynamicReferences(): void {
-    for (const node of this.#survey.dynamicReferences) {
-      const { $ref, $dynamicRef } = node;
+    for (const { from, anchors } of this.#survey.dynamicReferences) {
+      const { $ref, $dynamicRef } = from;
       if ($ref !== undefined || typeof $dynamicRef !== "string") continue;
-      node["$ref"] = $dynamicRef;
-      delete node["$dynamicRef"];
-      this.#survey.references.push({ from: node, reference: $dynamicRef });
+      if (this.opaque && (!$dynamicRef.startsWith("#") || anchors.has($dynamicRef.slice(1)))) continue;
+      from["$ref"] = $dynamicRef;
+      delete from["$dynamicRef"];
+      this.#survey.references.push({ from, reference: $dynamicRef });
     }
   }
 

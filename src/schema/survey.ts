@@ -19,14 +19,16 @@ export class SchemaSurvey {
   readonly anchors = new Map<string, SchemaNode>();
   /** The subschemas with a `$ref`, and where it leads. */
   readonly references: { readonly from: SchemaNode; readonly reference: string }[] = [];
-  /** The subschemas with a `$dynamicRef`. */
-  readonly dynamicReferences: SchemaNode[] = [];
+  /** The subschemas with a `$dynamicRef`, and the dynamic anchors of the resource that they are in. */
+  readonly dynamicReferences: { readonly from: SchemaNode; readonly anchors: ReadonlySet<string> }[] = [];
   /** Whether a subschema has an `$id`, and so is a resource of its own. */
   nestedIds = false;
   /** Whether it has to be known which properties and items were evaluated. */
   unevaluated = false;
   /** Most `$dynamicAnchor`s inside each other. */
   nestedAnchors = 0;
+  /** The dynamic anchors of the resource that is being walked. */
+  #resource = new Set<string>();
 
   constructor(root: SchemaNode, dialect: Dialect) {
     this.root = root;
@@ -48,10 +50,13 @@ export class SchemaSurvey {
     moveProtoProperty(node);
     rewriteDependencies(node, this.dialect);
     this.#notePatterns(node, pointer);
+    const around = this.#resource;
+    if (typeof node["$id"] === "string") this.#resource = new Set();
     const nested = this.#noteNames(node, anchors);
     for (const { node: child, path } of subschemasOf(node, this.dialect)) {
       this.walk(child, pointer + path, depth + 1, nested);
     }
+    this.#resource = around;
   }
 
   #notePatterns({ pattern, patternProperties }: SchemaNode, pointer: string): void {
@@ -74,10 +79,11 @@ export class SchemaSurvey {
       return 0;
     }
     if ($id !== undefined && node !== this.root) this.nestedIds = true;
-    if ($dynamicRef !== undefined) this.dynamicReferences.push(node);
+    if ($dynamicRef !== undefined) this.dynamicReferences.push({ from: node, anchors: this.#resource });
     if (typeof $anchor === "string") this.anchors.set($anchor, node);
     if (typeof $dynamicAnchor !== "string") return anchors;
     this.anchors.set($dynamicAnchor, node);
+    this.#resource.add($dynamicAnchor);
     this.nestedAnchors = Math.max(this.nestedAnchors, anchors + 1);
     return anchors + 1;
   }

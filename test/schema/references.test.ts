@@ -53,4 +53,18 @@ describe("schema/references", () => {
     expect(holds({ items: { $ref: DRAFT_2020 } }, [{ type: "strin" }])).to.equal(false);
     expect(holds({ $schema: DRAFT_07, items: { $ref: DRAFT_07 } }, [{ type: "strin" }])).to.equal(false);
   });
+
+  it("compile() takes a $dynamicRef for a plain one where its resource has no dynamic anchor of that name", () => {
+    const inner = { $id: "https://acme.test/inner", $defs: { n: { $anchor: "n", type: "number" } } };
+    const elsewhere = { $id: "https://acme.test/elsewhere", $dynamicAnchor: "n", type: "string" };
+    for (const $dynamicRef of ["#/$defs/n", "#n"]) {
+      const schema = {
+        $id: "https://acme.test/outer",
+        items: { ...inner, properties: { a: { $dynamicRef } } },
+        $defs: { elsewhere },
+      };
+      expect(holds(schema, [{ a: 1 }]), $dynamicRef).to.equal(true);
+      expect(holds(schema, [{ a: "x" }]), $dynamicRef).to.equal(false);
+    }
+  });
 });
