@@ -74,6 +74,7 @@ async function measure(
   const samples = (name: string): number[] => (figures[name] ?? []).map(level === 1 ? (time) => time : perSecond);
   const line = (name: string, key: string, bar: Bar | undefined): Row =>
     row({
+      question: level === 1 ? "How long does a call take?" : `How many calls a second, ${level} in flight?`,
       what: `${level} in flight, against ${name}`,
       unit: level === 1 ? "µs" : "calls/s",
       samples: samples("toolcell"),

@@ -58,6 +58,7 @@ function rowsOf(figure: keyof Delay, delays: Readonly<Record<"idle" | "bare" | "
   return [
     row({
       what: `${figure}, busy plans`,
+      name: "busy plans",
       unit: "ms",
       samples: of("busy"),
       peer: { name: "bare threads", samples: of("bare") },
@@ -65,6 +66,7 @@ function rowsOf(figure: keyof Delay, delays: Readonly<Record<"idle" | "bare" | "
     }),
     row({
       what: `${figure}, busy plans against idle`,
+      name: "busy plans",
       unit: "ms",
       samples: of("busy"),
       peer: { name: "idle", samples: of("idle") },

@@ -44,6 +44,7 @@ async function run({ rounds, quick }: Effort): Promise<Row[]> {
   return counts.flatMap((count) => [
     row({
       what: count === 1 ? "1 plan, throughput" : `${count} plans, throughput`,
+      name: count === 1 ? "1 plan" : `${count} plans`,
       unit: "calls/s",
       samples: samples(count, "callsPerSecond"),
       ...(count !== 10 && {

@@ -5,17 +5,20 @@
  * npm run bench -- [names…] [--quick] [--save]
  * ```
  *
- * `--save` writes `bench/results/<name>.json`. A figure that does not hold is printed and changes no exit code:
- * a benchmark is not a timed test. One that fails or leaves something open does.
+ * `--save` writes `bench/results/<name>.json`, and `bench/results/index.html`, a page of all that are there. A figure that
+ * does not hold is printed and changes no exit code: a benchmark is not a timed test. One that fails or leaves
+ * something open does.
  */
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { machineFacts, machineLine } from "./support/machine.js";
 import type { Finished } from "./support/one.js";
+import { writePage } from "./support/results.js";
 
 const NAMES = [
   "dispatch",
+  "peers",
   "slow-neighbour",
   "activation",
   "cancel",
@@ -31,6 +34,7 @@ const LIMIT_MS = 120_000;
 /** Milliseconds after its report until it must have ended by itself. */
 const LINGER_MS = 15_000;
 
+const results = resolve("bench/results");
 const runner = fileURLToPath(new URL("./support/one.js", import.meta.url));
 const words = process.argv.slice(2);
 const flags = words.filter((word) => word.startsWith("--"));
@@ -61,13 +65,14 @@ async function runAll(names: readonly string[]): Promise<void> {
   process.stdout.write(`\n${names.length} benchmarks in ${seconds} s; ${broken.length} figures do not hold\n`);
   for (const line of broken) process.stdout.write(`  NO  ${line}\n`);
   for (const line of failed) process.stdout.write(`  failed  ${line}\n`);
+  if (flags.includes("--save")) process.stdout.write(`${await writePage(results, NAMES)}\n`);
   if (failed.length > 0) process.exitCode = 1;
 }
 
 function runOne(name: string): Promise<{ finished: Finished | undefined; problem: string | undefined }> {
   const args = [name];
   if (flags.includes("--quick")) args.push("--quick");
-  if (flags.includes("--save")) args.push(`--results=${resolve("bench/results")}`);
+  if (flags.includes("--save")) args.push(`--results=${results}`);
   const child = fork(runner, args, { execArgv: ["--expose-gc", ...process.execArgv] });
   let finished: Finished | undefined;
   let late: string | undefined;

@@ -71,6 +71,7 @@ async function run({ rounds, quick }: Effort): Promise<Row[]> {
   return [
     row({
       what: "64 MiB handed over, against 1 MiB",
+      name: "64 MiB",
       unit: "ms",
       samples: samples("large"),
       peer: { name: "1 MiB", samples: samples("small") },
@@ -79,12 +80,14 @@ async function run({ rounds, quick }: Effort): Promise<Row[]> {
     // V8 starts full collections where what lies outside of its heap grows by 64 MiB, or by less in a small heap.
     row({
       what: "64 MiB handed over, mean, against 1 MiB",
+      name: "64 MiB",
       unit: "ms",
       samples: samples("large mean"),
       peer: { name: "1 MiB", samples: samples("small mean") },
     }),
     row({
       what: "96 MiB by postMessage, mean, against 1 MiB",
+      name: "96 MiB",
       unit: "ms",
       samples: samples("huge bare mean"),
       peer: { name: "1 MiB", samples: samples("small bare mean") },

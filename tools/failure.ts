@@ -42,6 +42,9 @@ const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ["ENOSPC", ["NO_SPACE", (path) => `There is no space left for ${path}; free some and try again.`]],
   ["EDQUOT", ["NO_SPACE", (path) => `The disk quota leaves no space for ${path}; free some and try again.`]],
   ["EBUSY", ["BUSY", (path) => `${path} is in use; try again later.`]],
+  ["EMFILE", ["BUSY", (path) => `Too many files are open to open ${path} too; try again later.`]],
+  ["ENFILE", ["BUSY", (path) => `Too many files are open to open ${path} too; try again later.`]],
+  ["EIO", ["IO_ERROR", (path) => `The device fails where ${path} lies; try again or read elsewhere.`]],
 ]);
 
 /** The code of a system error, or undefined for anything else. */
@@ -53,6 +56,17 @@ export function errnoOf(error: unknown): string | undefined {
 /** Whether an error is a failure that the caller can do something about. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof ToolFailure || READINGS.has(errnoOf(error) ?? "");
+}
+
+/**
+ * The failure that an error is to the caller, in words of ours; undefined for what is none, a cancellation above all.
+ * @param path the path that the caller knows
+ */
+export function failureOf(error: unknown, path: string): ToolFailure | undefined {
+  if (error instanceof ToolFailure) return error;
+  const errno = errnoOf(error);
+  const reading = errno === undefined ? undefined : READINGS.get(errno);
+  return reading && new ToolFailure(reading[0], reading[1](shown(path)), { errno });
 }
 
 /** A path as messages show it: quoted, with control characters escaped and cut to a readable length. */
@@ -72,13 +86,9 @@ export async function answering<Output>(
   try {
     return await work();
   } catch (error) {
+    const failure = failureOf(error, path ?? ".");
+    if (!failure) throw error;
     const named = path === undefined ? {} : { path };
-    if (error instanceof ToolFailure) {
-      return toolError({ code: error.code, message: error.message, details: { ...named, ...error.details } });
-    }
-    const errno = errnoOf(error);
-    const reading = errno === undefined ? undefined : READINGS.get(errno);
-    if (reading === undefined) throw error;
-    return toolError({ code: reading[0], message: reading[1](shown(path ?? ".")), details: { ...named, errno } });
+    return toolError({ code: failure.code, message: failure.message, details: { ...named, ...failure.details } });
   }
 }

@@ -101,8 +101,11 @@ export async function locate(resource: OpenResource, input: string): Promise<Loc
   };
 }
 
-/** The way from the root to what the caller names, as written. */
-function lexicalWay(resource: OpenResource, input: string): string {
+/**
+ * The way from the root to what the caller names, as written; empty for the root itself.
+ * @throws ToolFailure `OUTSIDE_RESOURCE` or `INVALID_PATH`
+ */
+export function lexicalWay(resource: OpenResource, input: string): string {
   if (input.includes("\0")) throw new ToolFailure("INVALID_PATH", "A path cannot hold a NUL character; remove it.");
   if (resource.isFile) {
     const named = normalize(input || ".") === "." ? resource.given : resolve(dirname(resource.given), input);

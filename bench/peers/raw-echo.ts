@@ -1,6 +1,7 @@
 /** Main's side of the bare echo worker. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { RawCall } from "./echo-worker.js";
 
 /** Calls a bare worker by `postMessage`, with an id per call and nothing else. */
 export class RawEcho {
@@ -25,8 +26,22 @@ export class RawEcho {
     return new Promise((resolve) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, resolve);
-      this.#worker.postMessage({ id, value });
+      this.#worker.postMessage({ id, value } satisfies RawCall);
     });
+  }
+
+  /** The buffer changes hands on both ways. */
+  handOver(data: ArrayBuffer): Promise<ArrayBuffer> {
+    return new Promise((resolve) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, (value) => resolve(value as ArrayBuffer));
+      this.#worker.postMessage({ id, value: data, transfer: [data] } satisfies RawCall, [data]);
+    });
+  }
+
+  /** Keeps the thread busy for ever. */
+  hang(running: Int32Array): void {
+    this.#worker.postMessage({ id: 0, value: 0, hang: running } satisfies RawCall);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 /** What a benchmark is made of. */
+import type { MachineFacts } from "./machine.js";
 import { median, quotients } from "./statistics.js";
 
 /** How thoroughly to measure. */
@@ -28,6 +29,10 @@ export interface Bar {
 /** One line of a benchmark's table, with the samples it stands on. */
 export interface Row {
   readonly what: string;
+  /** Rows of one question are one chart, and share what is measured. */
+  readonly question?: string;
+  /** Who is measured. */
+  readonly name: string;
   readonly unit: string;
   readonly measured: number;
   readonly peerName?: string;
@@ -39,31 +44,53 @@ export interface Row {
   readonly holds?: boolean;
   readonly samples: readonly number[];
   readonly peerSamples?: readonly number[];
+  /** What has to be known about the peer. */
+  readonly note?: string;
+}
+
+/** One run of a benchmark. */
+export interface Result {
+  readonly name: string;
+  readonly title: string;
+  readonly how: string;
+  readonly quick: boolean;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly machine: MachineFacts;
+  readonly rows: readonly Row[];
 }
 
 /** What {@link row} takes. */
 export interface RowInput {
   readonly what: string;
+  readonly question?: string;
+  /** Who is measured; toolcell by default. */
+  readonly name?: string;
   readonly unit: string;
   readonly samples: readonly number[];
   readonly peer?: { readonly name: string; readonly samples: readonly number[] } | undefined;
   readonly bar?: Bar;
   /** How the samples become one figure; the middle by default. */
   readonly figure?: (samples: readonly number[]) => number;
+  readonly note?: string | undefined;
 }
 
 /** Builds a line. A ratio is taken round by round, since what disturbs a round disturbs all who are measured in it. */
-export function row({ what, unit, samples, peer, bar, figure = median }: RowInput): Row {
+export function row(input: RowInput): Row {
+  const { what, question, name = "toolcell", unit, samples, peer, bar, figure = median, note } = input;
   const measured = figure(samples);
   const ratio = peer && ratioOf(samples, peer.samples, figure);
   return {
     what,
+    ...(question !== undefined && { question }),
+    name,
     unit,
     measured,
     ...(peer && { peerName: peer.name, peer: figure(peer.samples), peerSamples: peer.samples }),
     ...(ratio !== undefined && { ratio }),
     ...(bar && { bar, holds: keeps(bar, bar.of === "ratio" ? ratio : measured) }),
     samples,
+    ...(note !== undefined && { note }),
   };
 }
 

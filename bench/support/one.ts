@@ -1,7 +1,7 @@
 /** Runs one benchmark in a process of its own, so that none finds another's memory, threads or compiled code. */
-import { mkdir, writeFile } from "node:fs/promises";
 import type { Benchmark } from "./bench.js";
 import { machineFacts } from "./machine.js";
+import { saveResult } from "./results.js";
 import { tableOf } from "./table.js";
 
 /** What the process tells the one that started it. */
@@ -19,9 +19,7 @@ const machine = machineFacts();
 const rows = await benchmark.run({ quick, rounds: quick ? 5 : 7 });
 process.stdout.write(tableOf(benchmark.title, benchmark.how, rows));
 if (resultsFlag !== undefined) {
-  const folder = resultsFlag.slice("--results=".length);
-  await mkdir(folder, { recursive: true });
-  const result = {
+  await saveResult(resultsFlag.slice("--results=".length), {
     name,
     title: benchmark.title,
     how: benchmark.how,
@@ -29,8 +27,7 @@ if (resultsFlag !== undefined) {
     at: new Date().toISOString(),
     machine,
     rows,
-  };
-  await writeFile(`${folder}/${name}.json`, `${JSON.stringify(result, undefined, 2)}\n`);
+  });
 }
 const finished: Finished = {
   rows: rows.length,

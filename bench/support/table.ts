@@ -1,5 +1,6 @@
 /** Prints a benchmark's rows. */
-import type { Bar, Row } from "./bench.js";
+import type { Row } from "./bench.js";
+import { barText, number } from "./format.js";
 
 const HEADINGS = ["what", "measured", "peer", "ratio", "to hold", "holds"];
 
@@ -9,7 +10,10 @@ export function tableOf(title: string, how: string, rows: readonly Row[]): strin
   const widths = HEADINGS.map((_, column) => Math.max(...cells.map((line) => (line[column] ?? "").length)));
   const lines = cells.map((line) => line.map((text, column) => pad(text, widths[column] ?? 0, column)).join("  "));
   lines.splice(1, 0, widths.map((width) => "─".repeat(width)).join("  "));
-  return `\n${title}\n${how}\n\n${lines.map((line) => line.trimEnd()).join("\n")}\n`;
+  const notes = new Set(
+    rows.flatMap(({ peerName, note }) => (note === undefined ? [] : [`${peerName ?? ""}: ${note}`])),
+  );
+  return `\n${[title, how, "", ...lines.map((line) => line.trimEnd()), ...notes].join("\n")}\n`;
 }
 
 function cellsOf({ what, unit, measured, peer, peerName, ratio, bar, holds }: Row): string[] {
@@ -23,22 +27,6 @@ function cellsOf({ what, unit, measured, peer, peerName, ratio, bar, holds }: Ro
   ];
 }
 
-function barText({ of, atMost, atLeast }: Bar, unit: string): string {
-  const suffix = of === "ratio" ? "×" : unit;
-  return [
-    atLeast !== undefined && `≥ ${number(atLeast)} ${suffix}`,
-    atMost !== undefined && `≤ ${number(atMost)} ${suffix}`,
-  ]
-    .filter(Boolean)
-    .join(", ");
-}
-
 function pad(text: string, width: number, column: number): string {
   return column === 1 || column === 2 || column === 3 ? text.padStart(width) : text.padEnd(width);
-}
-
-/** Three digits that count, thousands apart. */
-function number(value: number): string {
-  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString("en-US");
-  return String(Number(value.toPrecision(3)));
 }

@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import ts from "typescript";
+import { CONFIG_SCHEMA } from "../../src/cli/config.js";
+import { builtins, ToolRuntime, validateToolInput } from "../../src/index.js";
+import { checkPlan, parsePlan, PlanSource } from "../../src/plan/index.js";
 import { complaintsOf, packageFolder, userProgram } from "../types/user-program.js";
 
 /*
@@ -31,6 +34,8 @@ const MODULES: Readonly<Record<string, string>> = {
   typescript: "mts",
 };
 const DATA = ["json"];
+/** Plan files and config files, told apart by the name in their first line. */
+const PLANS = ["yaml"];
 const COMMANDS = ["sh", "bash"];
 /** Figures, and what programs print. */
 const TEXTS = ["text"];
@@ -105,7 +110,7 @@ function withoutImports(lines: readonly Line[]): [imports: Line[], rest: Line[]]
 
 describe("docs", () => {
   it("every block of code says in which language it is", () => {
-    const known = [...Object.keys(MODULES), ...DATA, ...COMMANDS, ...TEXTS];
+    const known = [...Object.keys(MODULES), ...DATA, ...PLANS, ...COMMANDS, ...TEXTS];
     const others = PAGES.flatMap(({ name, blocks }) =>
       blocks
         .filter(({ language }) => !known.includes(language))
@@ -135,6 +140,21 @@ describe("docs", () => {
   it("every block of JSON is JSON", () => {
     for (const { block, where } of blocksIn(DATA)) {
       expect(() => void JSON.parse(block.lines.map(({ text }) => text).join("\n")), where).not.to.throw();
+    }
+  });
+
+  it("every plan file can be run, and every config file holds its schema", async () => {
+    await using runtime = new ToolRuntime({ spareCells: 0 });
+    await runtime.use(builtins());
+    for (const { block, where } of blocksIn(PLANS)) {
+      const text = block.lines.map((line) => line.text).join("\n");
+      if (text.startsWith("# toolcell.config")) {
+        const config = { name: "config", inputSchema: CONFIG_SCHEMA };
+        expect(() => validateToolInput(config, new PlanSource(text).value), where).not.to.throw();
+      } else {
+        const plan = parsePlan(text, { file: where, folder: packageFolder });
+        expect(checkPlan(plan, runtime), where).to.deep.equal([]);
+      }
     }
   });
 

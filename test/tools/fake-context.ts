@@ -1,5 +1,5 @@
 /** What a tool sees of its call, without an engine around it. */
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readlink, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -100,4 +100,11 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
 export async function temporaryFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "toolcell-tools-")));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** The files below a folder that this process has open, where the host tells (Linux); else none. */
+export async function filesOpenBelow(folder: string): Promise<string[]> {
+  const numbers = await readdir("/proc/self/fd").catch(() => []);
+  const open = await Promise.all(numbers.map((each) => readlink(`/proc/self/fd/${each}`).catch(() => "")));
+  return open.filter((path) => path.startsWith(`${folder}/`));
 }

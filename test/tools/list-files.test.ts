@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
+import fc from "fast-check";
+import sinon from "sinon";
 import { ToolCancelledError, type ToolAnswer } from "../../src/tool.js";
 import { execute } from "../../tools/list-files.js";
 import type { Input, Output } from "../../tools/specs/list-files.js";
@@ -113,6 +115,101 @@ describe("tools/list-files", () => {
     expect(codeOf(await run({}, { path: join(root, "none") }))).to.equal("NOT_FOUND");
     const answer = await run({ path: "none" });
     expect(answer.error?.message).to.include("none").and.not.include(root);
+  });
+
+  describe("with ignore files", () => {
+    const write = async (files: Record<string, string>): Promise<void> => {
+      for (const [file, text] of Object.entries(files)) {
+        await mkdir(dirname(join(root, file)), { recursive: true });
+        await writeFile(join(root, file), text);
+      }
+    };
+    const TS = { glob: "**/*.{ts,js}" };
+
+    it("execute() leaves out what they say, the nearest having the last word", async () => {
+      await write({ ".gitignore": "*.js\r\n/a-b/\n# *.md\n", "a/.gitignore": "!d.js\nz.*\n" });
+      expect(await list(TS)).to.deep.equal(["a/b/c.ts", "a/b/d.js"]);
+      expect(await list({ ...TS, useIgnoreFiles: false })).to.deep.equal([
+        "a/b/c.ts",
+        "a/b/d.js",
+        "a/z.ts",
+        "a-b/x.ts",
+      ]);
+    });
+
+    it("execute() lets .ignore have its word after .gitignore", async () => {
+      await write({ ".gitignore": "*.ts\n", ".ignore": "!c.ts\na.txt\n" });
+      expect(await list(TS)).to.deep.equal(["a/b/c.ts", "a/b/d.js"]);
+      expect(await list()).to.not.include("a.txt");
+    });
+
+    it("execute() holds the rules above the listed folder, and lists it though they leave it out", async () => {
+      await write({ ".gitignore": "a/*\nz.ts\nb/d.js\n", "a/.gitignore": "/b/c.ts\n" });
+      expect(await list({ ...TS, path: "a/b" })).to.deep.equal(["a/b/d.js"]);
+      expect(await list({ path: "a" })).to.deep.equal([]);
+      await write({ ".gitignore": "a\n" });
+      expect(await list({ ...TS, path: "a" })).to.deep.equal(["a/b/d.js", "a/z.ts"]);
+      expect(await list(TS)).to.deep.equal(["a-b/x.ts"]);
+    });
+
+    it("execute() holds every rule against what is in a folder that a nearer file takes in again", async () => {
+      await write({ ".gitignore": "b/\n*.js\n", "a/.gitignore": "!b/\n", "a/b/b/e.ts": "", "a/b/[b]/f.ts": "" });
+      expect(await list(TS)).to.deep.equal(["a/b/[b]/f.ts", "a/b/b/e.ts", "a/b/c.ts", "a/z.ts", "a-b/x.ts"]);
+      await write({ "a/.gitignore": "!/b/\n" });
+      expect(await list(TS)).to.deep.equal(["a/b/[b]/f.ts", "a/b/c.ts", "a/z.ts", "a-b/x.ts"]);
+    });
+
+    it("execute() keeps to the first entries where a file leaves out many", async () => {
+      const names = Array.from({ length: 400 }, (_, at) => `${1_000 + at}`);
+      await write({ "many/.ignore": "*[02468]\n", ...Object.fromEntries(names.map((name) => [`many/${name}`, ""])) });
+      const output = outputOf(await run({ path: "many", maxEntries: 3 }));
+      expect(pathsOf(output)).to.deep.equal(["many/1001", "many/1003", "many/1005"]);
+      expect(output.truncated).to.equal(true);
+    });
+
+    it("execute() takes no link for one, and names one that it may not read", async () => {
+      await write({ "rules.txt": "*.ts\n", "a/.gitignore": "z.ts\n" });
+      await symlink("rules.txt", join(root, ".gitignore"));
+      await mkdir(join(root, "a-b", ".ignore"));
+      expect(await list({ glob: "**/*.ts" })).to.deep.equal(["a/b/c.ts", "a-b/x.ts"]);
+      await chmod(join(root, "a", ".gitignore"), 0);
+      const [answer] = await asNobody(root, [{ tool: "list-files", input: {}, path: root }]);
+      const output = outputOf(answer as ToolAnswer<Output>);
+      expect(output.unreadable).to.deep.equal(["a/.gitignore"]);
+      expect(pathsOf(output)).to.include("a/z.ts");
+    });
+
+    it("execute() answers for any lines of one", async () => {
+      const line = fc.string({ unit: fc.constantFrom(...Array.from("ab*?[]!-^\\/ #.:\ufeff\r")), maxLength: 12 });
+      await fc.assert(
+        fc.asyncProperty(fc.array(line, { maxLength: 4 }), async (lines) => {
+          await write({ ".gitignore": lines.join("\n") });
+          const all = await list({ useIgnoreFiles: false });
+          expect(all).to.include.members(await list());
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it("execute() leaves out a line that would take time without end, and says so", async () => {
+      await write({ ".gitignore": "**/a/**/a/**/a/**/b\nz.ts" });
+      const call = fakeCall({ path: root });
+      const warn = sinon.spy(call.context.log, "warn");
+      outputOf(await execute({}, call.context));
+      expect(warn.args.map(([message]) => message)).to.have.length(1);
+      expect(warn.args[0]?.[0]).to.include('".gitignore", line 1');
+    });
+  });
+
+  it("execute() names what has no name in UTF-8", async function () {
+    const name = Buffer.concat([Buffer.from(join(root, "a", "q")), Buffer.from([0xff])]);
+    try {
+      await writeFile(name, "");
+    } catch {
+      // A file system that knows no such name has nothing to test.
+      return this.skip();
+    }
+    expect(outputOf(await run({ path: "a" })).unreadable).to.deep.equal(["a/q\ufffd"]);
   });
 
   it("execute() lists a single-file resource", async () => {

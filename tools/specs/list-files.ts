@@ -1,7 +1,8 @@
 /** What `builtin/list-files` takes, gives and may do. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { ToolSpec } from "../../src/tool.js";
-import { MAX_ENTRIES, SKIPPED_FOLDERS } from "../defaults.js";
+import { MAX_ENTRIES } from "../defaults.js";
+import { unreadable, walkFields } from "./walk-fields.js";
 
 const inputSchema = Type.Object(
   {
@@ -20,16 +21,9 @@ const inputSchema = Type.Object(
     maxEntries: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000, default: MAX_ENTRIES, description: "Entries given at most." }),
     ),
-    includeHidden: Type.Optional(
-      Type.Boolean({ default: false, description: "Also list names that start with a dot, and what lies below them." }),
-    ),
-    skipFolders: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: 100,
-        default: [...SKIPPED_FOLDERS],
-        description: "Names of folders that are left out, with all that lies below them. [] leaves out none.",
-      }),
-    ),
+    includeHidden: walkFields.includeHidden,
+    skipFolders: walkFields.skipFolders,
+    useIgnoreFiles: walkFields.useIgnoreFiles,
   },
   { additionalProperties: false },
 );
@@ -50,9 +44,7 @@ const outputSchema = Type.Object(
       { description: "Sorted name by name; a folder stands right before what it holds." },
     ),
     truncated: Type.Boolean({ description: "True when there is more than maxEntries; narrow the path or the glob." }),
-    unreadable: Type.Array(Type.String(), {
-      description: "Paths that could not be looked at, the first 100: no permission, or gone while listing.",
-    }),
+    unreadable,
   },
   { additionalProperties: false },
 );
@@ -65,7 +57,9 @@ export type Output = Static<typeof outputSchema>;
 /** `builtin/list-files`: lists a folder and all below it. */
 export const spec = {
   name: "builtin/list-files",
-  description: "Lists the files, folders and symlinks below a folder, with sizes. Does not follow symlinks.",
+  description:
+    "Lists the files, folders and symlinks below a folder, with sizes. Does not follow symlinks; leaves out what " +
+    "ignore files say unless told otherwise.",
   version: "1.0.0",
   source: "builtin",
   inputSchema,

@@ -1,0 +1,117 @@
+/** `toolcell call TOOL …`: one call, its output on stdout. */
+import { createLogUpdate } from "log-update";
+import {
+  ToolCancelledError,
+  ToolExecutionError,
+  ToolRuntimeError,
+  type ToolExecutionTrace,
+  type ToolFailure,
+  type ToolResult,
+} from "../../index.js";
+import { readInput } from "../call-input.js";
+import { EXIT, type ExitCode } from "../exit-codes.js";
+import { Session, type SessionOptions } from "../session.js";
+import { clipEnd, milliseconds, progressBar } from "../table.js";
+import type { Terminal } from "../terminal.js";
+import { findTool } from "../tool-name.js";
+import { UsageError } from "../usage-error.js";
+
+/** Options of the command. */
+export interface CallOptions extends SessionOptions {
+  readonly json?: boolean;
+  readonly raw?: boolean;
+  readonly trace?: boolean;
+  readonly quiet?: boolean;
+  readonly timeout?: number;
+}
+
+export async function call(
+  terminal: Terminal,
+  name: string,
+  words: readonly string[],
+  options: CallOptions,
+): Promise<ExitCode> {
+  await using session = await Session.open(terminal, options, { spareCells: 0 });
+  const { runtime } = session;
+  const spec = findTool(runtime, name);
+  const input = await readInput(spec, words, terminal.host);
+  const progress = options.quiet ? undefined : showEvents(terminal, session);
+  const context = session.context("call");
+  try {
+    const result = await runtime.execute(spec.name, input, context, {
+      signal: session.signal,
+      ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
+    });
+    progress?.clear();
+    return session.exitCode(await report(terminal, result, options));
+  } catch (error) {
+    progress?.clear();
+    const [trace] = context.traces.slice(-1);
+    return session.exitCode(await reportError(terminal, error, trace, options));
+  }
+}
+
+async function report(terminal: Terminal, result: ToolResult, options: CallOptions): Promise<ExitCode> {
+  if (options.json) await terminal.print(JSON.stringify(result, undefined, 2));
+  if (!result.success) return fail(terminal, result, options);
+  if (!options.json) {
+    const { output, changes } = result;
+    if (output !== undefined) await terminal.print(textOf(output, options.raw ?? false));
+    if (!options.quiet)
+      for (const { operation, resourceId, path } of changes) terminal.note(`${operation} ${path ?? resourceId}`);
+  }
+  if (options.trace) terminal.note(traceLine(result.trace));
+  return EXIT.ok;
+}
+
+function fail(terminal: Terminal, { error, trace }: ToolFailure, options: CallOptions): ExitCode {
+  if (trace.outcome === "invalid_input") throw new UsageError(error.message);
+  terminal.note(terminal.style("red", `${error.code}: ${error.message}`, "stderr"));
+  if (options.trace) terminal.note(traceLine(trace));
+  return EXIT.failed;
+}
+
+async function reportError(
+  terminal: Terminal,
+  error: unknown,
+  trace: ToolExecutionTrace | undefined,
+  options: CallOptions,
+): Promise<ExitCode> {
+  const known =
+    error instanceof ToolRuntimeError || error instanceof ToolCancelledError || error instanceof ToolExecutionError;
+  if (!known) throw error;
+  if (options.json) {
+    const { code, message, details } = error;
+    await terminal.print(JSON.stringify({ success: false, error: { code, message, details }, trace }, undefined, 2));
+  }
+  terminal.note(terminal.style("red", `${error.code}: ${error.message}`, "stderr"));
+  if (options.trace && trace) terminal.note(traceLine(trace));
+  return EXIT.failed;
+}
+
+/** What a tool logs, and how far it is, on stderr. */
+function showEvents(terminal: Terminal, { runtime }: Session): ReturnType<typeof createLogUpdate> | undefined {
+  runtime.on("log", ({ level, message, data }) => {
+    terminal.note(`${level}: ${message}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`);
+  });
+  if (!terminal.isLive) return undefined;
+  const update = createLogUpdate(terminal.host.stderr);
+  runtime.on("progress", ({ done, total, message }) => {
+    const parts = [progressBar(done, total), total === undefined ? String(done) : `${done} of ${total}`, message ?? ""];
+    update(clipEnd(parts.filter((part) => part !== "").join("  "), terminal.columns - 1));
+  });
+  return update;
+}
+
+function textOf(output: unknown, raw: boolean): string {
+  return raw && typeof output === "string" ? output : JSON.stringify(output, replaceBigInt, 2);
+}
+
+function replaceBigInt(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+function traceLine({ outcome, cell, phases, durationMs }: ToolExecutionTrace): string {
+  const parts = Object.entries(phases).map(([name, time]) => `${name} ${milliseconds(time)}`);
+  return `${outcome} in ${milliseconds(durationMs)} ms, cell ${cell?.id ?? "none"}: ${parts.join(", ")}`;
+}

@@ -1,0 +1,152 @@
+/** A runtime as the command line sets it up, and how Ctrl-C ends it. */
+import { resolve } from "node:path";
+import {
+  builtins,
+  createBoundResource,
+  ToolActivationError,
+  ToolExecutionContext,
+  ToolRuntime,
+  ToolRuntimeError,
+  ToolSchemaValidationError,
+  type BoundResource,
+  type ToolRuntimeOptions,
+} from "../index.js";
+import { loadConfig, type Config, type ConfiguredModule } from "./config.js";
+import { EXIT, type ExitCode } from "./exit-codes.js";
+import type { Terminal } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** Options that every command with a runtime takes. */
+export interface SessionOptions {
+  readonly config?: string;
+  /** Modules to load beside those of the config. */
+  readonly load?: readonly string[];
+  /** `slot=path` */
+  readonly bind?: readonly string[];
+  /** Whether what is bound may be written. */
+  readonly write?: boolean;
+}
+
+/** The slot that the tools that ship work on, and what it is where nothing else is said. */
+const DEFAULT_SLOT = "repo";
+
+/** One runtime, open until `close`. */
+export class Session implements AsyncDisposable {
+  readonly runtime: ToolRuntime;
+  readonly config: Config;
+  readonly resources: readonly BoundResource[];
+  /** Aborts at the first Ctrl-C or SIGTERM, and when nobody reads the results any more. */
+  readonly signal: AbortSignal;
+  readonly #terminal: Terminal;
+  readonly #stop = new AbortController();
+  #endedBy: ExitCode | undefined;
+
+  private constructor(terminal: Terminal, runtime: ToolRuntime, config: Config, resources: readonly BoundResource[]) {
+    this.#terminal = terminal;
+    this.runtime = runtime;
+    this.config = config;
+    this.resources = resources;
+    this.signal = AbortSignal.any([this.#stop.signal, terminal.gone]);
+    process.on("SIGINT", this.#interrupted);
+    process.on("SIGTERM", this.#interrupted);
+    runtime.on("warning", ({ message }) => {
+      terminal.note(terminal.style("yellow", `warning: ${message}`, "stderr"));
+    });
+  }
+
+  /**
+   * Loads the config, makes a runtime and registers the tools.
+   * @throws UsageError
+   */
+  static async open(terminal: Terminal, options: SessionOptions, more: ToolRuntimeOptions = {}): Promise<Session> {
+    const folder = terminal.host.cwd;
+    const config = await loadConfig(folder, options.config);
+    const runtime = makeRuntime(config, more);
+    const session = new Session(terminal, runtime, config, resourcesOf(config, options, folder));
+    try {
+      if (config.builtins) await runtime.use(builtins());
+      const named = (options.load ?? []).map((module): ConfiguredModule => ({ module: resolve(folder, module) }));
+      await Promise.all([...config.modules, ...named].map((module) => load(runtime, module)));
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    return session;
+  }
+
+  /** A context with what is bound. */
+  context(planId: string, readOnly = false): ToolExecutionContext {
+    return new ToolExecutionContext({ planId, readOnly, boundResources: [...this.resources] });
+  }
+
+  /** The code to end with, where a signal or a closed pipe has settled it. */
+  exitCode(code: ExitCode): ExitCode {
+    return this.#endedBy ?? this.#terminal.exitCode(code);
+  }
+
+  async close(): Promise<void> {
+    const { quarantined } = await this.runtime.close();
+    if (quarantined > 0) {
+      this.#terminal.note(`${quarantined} of its threads could not be ended: the process has to be killed.`);
+      this.#terminal.isStuck = true;
+    }
+    process.off("SIGINT", this.#interrupted);
+    process.off("SIGTERM", this.#interrupted);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  readonly #interrupted = (name: NodeJS.Signals): void => {
+    const first = this.#endedBy === undefined;
+    this.#endedBy ??= name === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
+    if (first) {
+      this.#terminal.note(name === "SIGINT" ? "Cancelling. Ctrl-C again kills what does not stop." : "Stopping.");
+      this.#stop.abort(new Error(`${name} was received`));
+    } else void this.runtime.close({ graceMs: 0 });
+  };
+}
+
+function makeRuntime({ runtime, file }: Config, more: ToolRuntimeOptions): ToolRuntime {
+  try {
+    return new ToolRuntime({ ...(runtime as ToolRuntimeOptions), ...more });
+  } catch (error) {
+    if (error instanceof ToolRuntimeError) throw new UsageError(`${file ?? "config"}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function load(runtime: ToolRuntime, { module, ...options }: ConfiguredModule): Promise<void> {
+  try {
+    await runtime.registerModule(module, options);
+  } catch (error) {
+    const known =
+      error instanceof ToolActivationError ||
+      error instanceof ToolRuntimeError ||
+      error instanceof ToolSchemaValidationError;
+    if (known) throw new UsageError(`${module}: ${error.message}`);
+    throw error;
+  }
+}
+
+function resourcesOf(config: Config, { bind = [], write = false }: SessionOptions, folder: string): BoundResource[] {
+  const bound = new Map<string, { path: string; access?: "read_only" | "read_write" }>(
+    Object.entries(config.resources),
+  );
+  if (bound.size === 0) bound.set(DEFAULT_SLOT, { path: folder });
+  for (const text of bind) {
+    const [, slot, path] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (slot === undefined || path === undefined) throw new UsageError(`--bind takes slot=path, not "${text}".`);
+    bound.set(slot, { path: resolve(folder, path) });
+  }
+  return [...bound].map(([slotName, { path, access = "read_only" }]) =>
+    createBoundResource({
+      slotName,
+      resourceId: slotName,
+      resourceType: "folder",
+      path,
+      access: write ? "read_write" : access,
+    }),
+  );
+}

@@ -1,0 +1,14 @@
+/** `toolcell/plan`: plan files, checked and run. */
+export { nearest } from "./nearest.js";
+export { loadPlan, parsePlan, checkPlan, type LoadedPlan } from "./load.js";
+export { runPlan, type RunPlanOptions } from "./run-plan.js";
+export {
+  PLAN_SCHEMA,
+  type PlanFile,
+  type PlanStep,
+  type StepCondition,
+  type StepRetry,
+  type Template,
+} from "./plan-file.js";
+export { PlanSource, type Position, type Problem } from "./source.js";
+export type { ItemReport, PlanEvent, PlanOutcome, PlanReport, StepError, StepOutcome, StepReport } from "./document.js";

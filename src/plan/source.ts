@@ -1,0 +1,94 @@
+/** The text of a plan file, YAML or JSON, and where in it each value stands. */
+import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from "yaml";
+
+/** Where something stands in a file; both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something that is wrong in a file. */
+export interface Problem extends Position {
+  readonly message: string;
+  /** JSON Pointer of the value that is meant. */
+  readonly pointer: string;
+}
+
+/** Largest file in bytes of UTF-16 units; a plan that is larger is data. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+
+/** A file's text, parsed. */
+export class PlanSource {
+  /** What the text says; undefined where it cannot be read. */
+  readonly value: unknown;
+  /** What keeps the text from being read. */
+  readonly problems: readonly Problem[];
+  readonly #lines = new LineCounter();
+  readonly #document: Document | undefined;
+
+  constructor(text: string) {
+    if (text.length > MAX_LENGTH) {
+      this.problems = [
+        { line: 1, column: 1, pointer: "", message: `the file is larger than ${MAX_LENGTH} characters` },
+      ];
+      return;
+    }
+    const document = parseDocument(text, {
+      lineCounter: this.#lines,
+      // Nothing but JSON's types: a plan means the same in both forms.
+      schema: "core",
+      merge: false,
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    this.#document = document;
+    const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+      ...this.#positionAt(pos[0]),
+      pointer: "",
+      message: firstLine(message),
+    }));
+    try {
+      if (problems.length === 0) this.value = document.toJS({ maxAliasCount: 1_000 }) as unknown;
+    } catch (error) {
+      problems.push({ line: 1, column: 1, pointer: "", message: firstLine((error as Error).message) });
+    }
+    this.problems = problems;
+  }
+
+  /** Where the value stands that keys lead to; its nearest ancestor where there is no such value. */
+  positionOf(keys: readonly (string | number)[]): Position {
+    let node: unknown = this.#document?.contents;
+    let offset = offsetOf(node) ?? 0;
+    for (const key of keys) {
+      const next = member(node, key);
+      if (!next) break;
+      offset = next.offset ?? offset;
+      node = next.value;
+    }
+    return this.#positionAt(offset);
+  }
+
+  #positionAt(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  }
+}
+
+/** A member by its key; a problem with it is shown at the key. */
+function member(node: unknown, key: string | number): { offset: number | undefined; value: unknown } | undefined {
+  if (isSeq(node)) {
+    const value = node.items[Number(key)];
+    return value === undefined ? undefined : { offset: offsetOf(value), value };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(key));
+  return pair && { offset: offsetOf(pair.key), value: pair.value };
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return (node as Node | undefined)?.range?.[0];
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0]?.replace(/[:.]$/, "") ?? "";
+}
