@@ -1,4 +1,8 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { EXIT } from "../../src/cli/exit-codes.js";
 import { temporaryFolder } from "../fixtures/folder.js";
@@ -268,24 +272,48 @@ describe("the command", () => {
     });
   });
 
-  it("newTool() makes a tool that runs, and enters it in the config once", async () => {
-    folder().write("package.json", "{}");
-    folder().mkdir("node_modules");
-    const own = new URL("../../../", import.meta.url).pathname;
-    folder().link("node_modules/toolcell", own);
-    folder().link("node_modules/@sinclair", `${own}node_modules/@sinclair`);
-    const made = await run(["new", "tool", "word-count"]);
-    expect(made).to.include({ code: EXIT.ok, stdout: "" });
-    expect(JSON.parse(readFileSync(folder().join("toolcell.config.json"), "utf8"))).to.deep.equal({
-      modules: ["./tools/word-count.js"],
+  describe("newTool()", () => {
+    const own = fileURLToPath(new URL("../../../", import.meta.url));
+    const project = (manifest: object): void => {
+      folder().write("package.json", JSON.stringify(manifest));
+      folder().link("node_modules/toolcell", own);
+      folder().link("node_modules/@sinclair", join(own, "node_modules/@sinclair"));
+    };
+    const configured = (): unknown => JSON.parse(readFileSync(folder().join("toolcell.config.json"), "utf8"));
+
+    for (const [manifest, ending] of [
+      [{ type: "commonjs" }, "mjs"],
+      [{}, "mjs"],
+      [{ type: "module" }, "js"],
+    ] as const) {
+      it(`makes a tool that runs, and a test that passes, in a package like ${JSON.stringify(manifest)}`, async () => {
+        project(manifest);
+        expect(await run(["new", "tool", "word-count"])).to.include({ code: EXIT.ok, stdout: "" });
+        const called = await run(["call", "word-count", "--text", "one two three"]);
+        expect(called, called.stderr).to.include({ code: EXIT.ok });
+        expect(jsonOf(called)).to.deep.equal({ words: 3 });
+        // Node's test runner takes itself for a part of the one that it is started by.
+        const env = { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_V8_COVERAGE: undefined };
+        const { stdout } = await promisify(execFile)(process.execPath, ["--test", `tools/word-count.test.${ending}`], {
+          cwd: folder().path,
+          env,
+        });
+        expect(stdout)
+          .to.match(/pass 1/)
+          .and.match(/fail 0/);
+      });
+    }
+
+    it("enters each tool in the config once, and overwrites nothing", async () => {
+      project({ type: "module" });
+      await run(["new", "tool", "word-count"]);
+      expect(configured()).to.deep.equal({ modules: ["./tools/word-count.js"] });
+      const again = await run(["new", "tool", "word-count"]);
+      expect(again).to.include({ code: EXIT.usage });
+      expect(again.stderr).to.include("is there already");
+      await run(["new", "tool", "acme/other", "--folder", "mine"]);
+      expect(configured()).to.deep.equal({ modules: ["./tools/word-count.js", "./mine/other.js"] });
     });
-    const again = await run(["new", "tool", "word-count"]);
-    expect(again).to.include({ code: EXIT.usage });
-    expect(again.stderr).to.include("is there already");
-    await run(["new", "tool", "acme/other"]);
-    expect(JSON.parse(readFileSync(folder().join("toolcell.config.json"), "utf8")))
-      .to.have.property("modules")
-      .with.length(2);
   });
 
   it("bench() measures a tool and a plan", async () => {

@@ -24,7 +24,8 @@ export async function newTool(terminal: Terminal, name: string, options: NewTool
   const { cwd } = terminal.host;
   const folder = resolve(cwd, options.folder ?? "tools");
   const base = full.slice(full.indexOf("/") + 1);
-  const ending = options.ts ? "ts" : "js";
+  // The tool is an ES module; by its name alone it is one only where the package says so.
+  const ending = `${(await isModulePackage(folder)) ? "" : "m"}${options.ts ? "ts" : "js"}`;
   const files = new Map([
     [join(folder, `${base}.${ending}`), toolText(full, options.ts ?? false)],
     [join(folder, `${base}.test.${ending}`), testText(full, base, ending)],
@@ -43,6 +44,15 @@ export async function newTool(terminal: Terminal, name: string, options: NewTool
   terminal.note(`try it:   npx toolcell call ${full} --text "one two three"`);
   terminal.note(`test it:  node --test ${relative(cwd, join(folder, `${base}.test.${ending}`))}`);
   return EXIT.ok;
+}
+
+/** Whether the nearest package.json upwards makes `.js` files ES modules. */
+async function isModulePackage(folder: string): Promise<boolean> {
+  for (let at = folder; ; at = dirname(at)) {
+    const text = await readFile(join(at, "package.json"), "utf8").catch(() => undefined);
+    if (text !== undefined) return (JSON.parse(text) as { type?: unknown }).type === "module";
+    if (dirname(at) === at) return false;
+  }
 }
 
 async function exists(path: string): Promise<boolean> {
