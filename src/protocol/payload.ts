@@ -22,7 +22,7 @@ export interface PayloadRefusal {
  */
 export function measurePayload(root: unknown, limits: PayloadLimits): number | PayloadRefusal {
   try {
-    const quick = measureFlat(root, limits);
+    const quick = flatSize(root, limits);
     if (quick >= 0) return quick;
     const survey = new Survey(limits);
     survey.visit(root, undefined);
@@ -35,20 +35,28 @@ export function measurePayload(root: unknown, limits: PayloadLimits): number | P
 }
 
 /**
- * Copies a value as a cell would get it; what has no depth at a tenth of a structured clone's price.
+ * Copies a value as a cell would get it.
+ * @param flat whether `flatSize` has found it flat, which makes the copy ten times cheaper
  * @throws where it cannot be copied
  */
-export function copyPayload(root: unknown): unknown {
-  if (types.isProxy(root) || measureFlat(root, UNBOUNDED) < 0) return structuredClone(root);
+export function copyPayload(root: unknown, flat: boolean): unknown {
+  if (!flat || types.isProxy(root)) return structuredClone(root);
   return typeof root === "object" && root !== null ? { ...root } : root;
 }
-
-const UNBOUNDED: PayloadLimits = { maxBytes: Infinity, maxDepth: Infinity, maxValues: Infinity };
 
 /**
  * Most payloads are a primitive or a plain object of a few primitives.
  * @returns the size, or -1 where the payload needs a survey
  */
+export function flatSize(root: unknown, limits: PayloadLimits): number {
+  try {
+    return measureFlat(root, limits);
+  } catch {
+    // A survey tells what it is that cannot be read.
+    return -1;
+  }
+}
+
 function measureFlat(root: unknown, limits: PayloadLimits): number {
   const own = primitiveSize(root);
   if (own >= 0) return own <= limits.maxBytes ? own : -1;

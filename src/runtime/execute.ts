@@ -1,7 +1,7 @@
 /** One call from door to door. Read this first. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ToolCancelledError, ToolRuntimeError, type ErrorCode } from "../protocol/errors.js";
-import { measurePayload } from "../protocol/payload.js";
+import { flatSize, measurePayload } from "../protocol/payload.js";
 import type { Change, ToolError, ToolResult } from "../protocol/tool.js";
 import type { Outcome, ToolExecutionTrace } from "../protocol/trace.js";
 import { describeViolations } from "../schema/violations.js";
@@ -119,11 +119,10 @@ function checkInput(pipeline: Pipeline, tool: Registration, call: ToolCall): Too
     );
   }
   const { maxPayloadDepth, maxPayloadValues } = pipeline.options;
-  const size = measurePayload(call.input, {
-    maxBytes: Infinity,
-    maxDepth: maxPayloadDepth,
-    maxValues: maxPayloadValues,
-  });
+  const limits = { maxBytes: Infinity, maxDepth: maxPayloadDepth, maxValues: maxPayloadValues };
+  const flat = flatSize(call.input, limits);
+  call.inputIsFlat = flat >= 0;
+  const size = call.inputIsFlat ? flat : measurePayload(call.input, limits);
   if (typeof size === "object") {
     const code = size.reason === "too_large" ? "INPUT_TOO_LARGE" : "INPUT_NOT_CLONEABLE";
     return notCopied(call, code, size.message);

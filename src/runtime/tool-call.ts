@@ -61,6 +61,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   readonly planId: string;
   readonly toolName: string;
   input: unknown;
+  /** Whether the input is a primitive or an object of primitives, which is cheap to copy. */
+  inputIsFlat = false;
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly attempt = 1;
   readonly idempotencyKey = undefined;
@@ -161,7 +163,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
     if (this.#kept || this.transfer) return;
     this.#kept = true;
     try {
-      this.input = copyPayload(this.input);
+      this.input = copyPayload(this.input, this.inputIsFlat);
     } catch {
       // An input that cannot be copied is refused when it is sent.
     }
