@@ -1,13 +1,8 @@
 /** Middle, quantiles and quotients of samples. */
 
-/** The value that `share` of the samples do not exceed, 0 to 1, interpolated; `NaN` of none. */
-export function quantile(samples: readonly number[], share: number): number {
-  const sorted = [...samples].sort((one, other) => one - other);
-  const place = (sorted.length - 1) * share;
-  const low = sorted[Math.floor(place)] ?? NaN;
-  const high = sorted[Math.ceil(place)] ?? NaN;
-  return low + (high - low) * (place - Math.floor(place));
-}
+import { quantile } from "../../src/cli/statistics.js";
+
+export { quantile };
 
 /** What a sample comes to where all are paid for. */
 export function mean(samples: readonly number[]): number {

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import {
   builtins,
   createBoundResource,
-  ToolActivationError,
   ToolExecutionContext,
   ToolRuntime,
   ToolRuntimeError,
@@ -121,10 +120,7 @@ async function load(runtime: ToolRuntime, { module, ...options }: ConfiguredModu
   try {
     await runtime.registerModule(module, options);
   } catch (error) {
-    const known =
-      error instanceof ToolActivationError ||
-      error instanceof ToolRuntimeError ||
-      error instanceof ToolSchemaValidationError;
+    const known = error instanceof ToolRuntimeError || error instanceof ToolSchemaValidationError;
     if (known) throw new UsageError(`${module}: ${error.message}`);
     throw error;
   }

@@ -2,7 +2,6 @@
 import { createLogUpdate } from "log-update";
 import {
   ToolCancelledError,
-  ToolExecutionError,
   ToolRuntimeError,
   type ToolExecutionTrace,
   type ToolFailure,
@@ -77,9 +76,7 @@ async function reportError(
   trace: ToolExecutionTrace | undefined,
   options: CallOptions,
 ): Promise<ExitCode> {
-  const known =
-    error instanceof ToolRuntimeError || error instanceof ToolCancelledError || error instanceof ToolExecutionError;
-  if (!known) throw error;
+  if (!(error instanceof ToolRuntimeError || error instanceof ToolCancelledError)) throw error;
   if (options.json) {
     const { code, message, details } = error;
     await terminal.print(JSON.stringify({ success: false, error: { code, message, details }, trace }, undefined, 2));

@@ -2,8 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, freemem, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { ToolExecutionContext, ToolRuntime, type Plan } from "../../index.js";
+import { ToolRuntime, type Enforcement, type Plan } from "../../index.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import type { ProbeInput } from "../probe.js";
 import { milliseconds, table } from "../table.js";
@@ -87,19 +86,18 @@ async function cellFindings(): Promise<Finding[]> {
     await writeFile(secret, "secret");
     const begin = performance.now();
     await runtime.registerModule(new URL("../probe.js", import.meta.url));
-    const context = new ToolExecutionContext({ planId: "doctor", readOnly: true });
-    const plan = runtime.plan(context);
+    const plan = runtime.plan({ planId: "doctor", readOnly: true });
     await plan.activate("doctor/probe");
     const cold = performance.now() - begin;
     await probe(plan, { do: "answer" });
     return [
       { what: "a cell starts", state: "good", found: `read and activated in ${milliseconds(cold)} ms` },
       await refused(plan, "files outside of the grant", { do: "read", path: secret }),
-      await refused(plan, "the current folder", { do: "read", path: fileURLToPath(import.meta.url) }, process.cwd()),
+      await currentFolder(plan),
       await refused(plan, "writing", { do: "write", path: join(folder, "written.txt") }),
       await refused(plan, "processes", { do: "spawn" }),
       await environment(plan),
-      await network(runtime, context),
+      await network(plan),
       await killed(runtime, plan),
     ];
   } catch (error) {
@@ -123,16 +121,22 @@ async function probe(
   }
 }
 
-async function refused(plan: Plan, what: string, input: ProbeInput, folder?: string): Promise<Finding> {
-  if (folder !== undefined) {
-    const { enforcement } = await plan.discover("doctor/probe");
-    const own = enforcement.find(({ subject }) => subject === "host.cwd");
-    return {
-      what,
-      state: own?.holds === false ? "limited" : "good",
-      found: `${own?.granted ?? "nothing"}: held by ${own?.enforcedBy ?? "the permission flags"}`,
-    };
-  }
+/** What a cell is told to hold of one part of a grant, where it cannot be tried without doing harm. */
+async function enforcementOf(plan: Plan, subject: Enforcement["subject"]): Promise<Enforcement | undefined> {
+  const { enforcement } = await plan.discover("doctor/probe");
+  return enforcement.find((each) => each.subject === subject);
+}
+
+async function currentFolder(plan: Plan): Promise<Finding> {
+  const own = await enforcementOf(plan, "host.cwd");
+  return {
+    what: "the current folder",
+    state: own?.holds === false ? "limited" : "good",
+    found: `${own?.granted ?? "nothing"}: held by ${own?.enforcedBy ?? "the permission flags"}`,
+  };
+}
+
+async function refused(plan: Plan, what: string, input: ProbeInput): Promise<Finding> {
   const { refusedBy } = await probe(plan, input);
   return refusedBy === undefined
     ? { what, state: "bad", found: "a cell without that grant got through" }
@@ -147,9 +151,8 @@ async function environment(plan: Plan): Promise<Finding> {
     : { what: "environment", state: "bad", found: `a cell sees ${names.length} variables` };
 }
 
-async function network(runtime: ToolRuntime, context: ToolExecutionContext): Promise<Finding> {
-  const { enforcement } = await runtime.discover("doctor/probe", context);
-  const net = enforcement.find(({ subject }) => subject === "net");
+async function network(plan: Plan): Promise<Finding> {
+  const net = await enforcementOf(plan, "net");
   return {
     what: "network",
     state: net?.holds ? "good" : "limited",

@@ -39,7 +39,7 @@ export async function newTool(terminal: Terminal, name: string, options: NewTool
     terminal.note(`created ${relative(cwd, path)}`);
   }
   await enterInConfig(terminal, cwd, join(folder, `${base}.${ending}`));
-  await lookForTypeBox(terminal, cwd);
+  lookForTypeBox(terminal, cwd);
   terminal.note("");
   terminal.note(`try it:   npx toolcell call ${full} --text "one two three"`);
   terminal.note(`test it:  node --test ${relative(cwd, join(folder, `${base}.test.${ending}`))}`);
@@ -75,7 +75,7 @@ async function enterInConfig(terminal: Terminal, cwd: string, module: string): P
 }
 
 /** The tool imports TypeBox from where it stands, which strict package managers allow only for what a project names itself. */
-async function lookForTypeBox(terminal: Terminal, cwd: string): Promise<void> {
+function lookForTypeBox(terminal: Terminal, cwd: string): void {
   const require = createRequire(join(cwd, "package.json"));
   for (const name of ["toolcell/tool", "@sinclair/typebox"]) {
     try {
@@ -86,7 +86,6 @@ async function lookForTypeBox(terminal: Terminal, cwd: string): Promise<void> {
       terminal.note(`first:    npm install ${name.replace("/tool", "")}`);
     }
   }
-  await Promise.resolve();
 }
 
 function toolText(name: string, typescript: boolean): string {
