@@ -67,7 +67,8 @@ export class CallPort<Call extends CellCall> {
 
   /**
    * Sends a call. Calls made in one tick travel as one message: an idle cell gets them at the
-   * end of the running job, a busy one when the event loop has handled what is at hand.
+   * end of the running job, a busy one when the event loop has handled what is at hand. A call
+   * whose input the caller could still change takes along what has gathered, and leaves at once.
    */
   send(call: Call): void {
     const slot = this.#free.pop();
@@ -78,8 +79,10 @@ export class CallPort<Call extends CellCall> {
     this.#table[slot] = call;
     this.#pending++;
     call.slot = slot;
-    if (this.#batch.push(slot) > 1) return;
-    if (idle) queueMicrotask(this.#flush);
+    const first = this.#batch.push(slot) === 1;
+    if (!call.inputIsKept) this.#flush();
+    else if (!first) return;
+    else if (idle) queueMicrotask(this.#flush);
     else afterThisTick(this.#flush);
   }
 

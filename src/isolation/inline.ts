@@ -54,6 +54,7 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
   readonly #port: CallPort<Call>;
   readonly #engine: CellEngine;
   #generation = 0;
+  #open = true;
   #end: ((end: CellEnd) => void) | undefined;
 
   constructor(request: CellRequest<Call>, implementation: ToolImplementation, options: ResolvedOptions) {
@@ -67,7 +68,11 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
       observer: request.observer,
       // Copies, as on every tier: a tool never holds its caller's objects.
       post: (message, transfer) => {
-        this.#engine.receive(structuredClone(message, { transfer: [...transfer] }));
+        const copy = structuredClone(message, { transfer: [...transfer] });
+        // No tool runs inside of its caller's `execute`.
+        queueMicrotask(() => {
+          if (this.#open) this.#engine.receive(copy);
+        });
       },
     });
     this.#engine = new CellEngine({
@@ -146,6 +151,7 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
   }
 
   #finish(end: CellEnd): void {
+    this.#open = false;
     this.#port.close();
     this.#end?.(end);
   }

@@ -12,6 +12,8 @@ export const NO_SLOT = -1;
 export interface CellCall {
   readonly callId: string;
   readonly input: unknown;
+  /** Whether nobody can change the input any more. One that its caller still has is to be sent at once. */
+  readonly inputIsKept: boolean;
   /** Buffers inside the input to hand over; such a call can be sent once only. */
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly attempt: number;
@@ -27,7 +29,9 @@ export interface CellCall {
 export interface CellEnd {
   /** `abandoned` and `quarantined`: the tier could not end it, so its work may still go on. */
   readonly kind: "released" | "killed" | "crashed" | "out_of_memory" | "quarantined" | "abandoned";
+  /** What escaped from it, where it crashed. */
   readonly error?: Error;
+  /** Of its worker, where that ended by itself. */
   readonly exitCode?: number;
 }
 
@@ -101,6 +105,7 @@ export type CellSource =
 
 /** What a tier enforces of one part of a grant, and by what. */
 export interface Enforcement {
+  /** Which part of the grant. */
   readonly subject: "fs.read" | "fs.write" | "host.cwd" | "net" | "spawn" | "env" | "memory" | "cpu";
   /** What is granted, for people. */
   readonly granted: string;

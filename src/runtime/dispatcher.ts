@@ -57,8 +57,9 @@ export class Dispatcher {
     marks.dispatched = now;
     call.cell = seat.cell.info;
     if (seat.permit && seat.cell.inFlight === 0) this.#parts.host.supply.busy(seat.permit);
-    // Behind others it may be moved, and be sent again when the caller has changed its input.
-    if (seat.cell.inFlight > 0) call.keepInput();
+    // What was checked is what the tool gets. Behind others a call may wait and be moved, so that its caller could change
+    // the input by then; one that is alone and too large to be copied twice leaves at once instead.
+    if (call.inputIsFlat || seat.cell.inFlight > 0) call.keepInput();
     seat.cell.send(call);
   }
 

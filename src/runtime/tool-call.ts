@@ -63,6 +63,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   input: unknown;
   /** Whether the input is a primitive or an object of primitives, which is cheap to copy. */
   inputIsFlat = false;
+  inputIsKept = false;
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly attempt = 1;
   readonly idempotencyKey = undefined;
@@ -99,7 +100,6 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   #resolve!: (end: CallEnd) => void;
   #settled = false;
   #over = false;
-  #kept = false;
   #onOver: (() => void)[] | undefined;
   readonly #tokens: readonly CancellationToken[];
   readonly #subscriptions: readonly CancelSubscription[];
@@ -113,7 +113,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
     this.planId = init.context.planId;
     this.toolName = init.toolName;
     this.input = init.input;
-    this.transfer = init.transfer;
+    // A list of none hands nothing over, and its call may be moved like any other.
+    this.transfer = init.transfer?.length ? [...init.transfer] : undefined;
     this.parent = init.parent;
     this.depth = init.parent ? init.parent.depth + 1 : 0;
     this.#tokens = init.tokens;
@@ -160,8 +161,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
 
   /** Copies the input, for a call that waits: what was checked is what the tool gets, whatever the caller does meanwhile. */
   keepInput(): void {
-    if (this.#kept || this.transfer) return;
-    this.#kept = true;
+    if (this.inputIsKept || this.transfer) return;
+    this.inputIsKept = true;
     try {
       this.input = copyPayload(this.input, this.inputIsFlat);
     } catch {

@@ -140,6 +140,35 @@ export function describePayload(bed: Bed): void {
       expect(value).to.deep.equal({ list: ["from the caller"] });
     });
 
+    it("inputs are copies: what the caller does to its input after the call never reaches the tool", async () => {
+      await bed.tools("misbehave");
+      const plan = bed.plan();
+      const call = (input: { value: unknown }, change: () => void, transfer: ArrayBuffer[] = []): Promise<unknown> => {
+        const result = plan.execute("fixture/misbehave", { do: "echo", ...input }, { transfer });
+        change();
+        return result.then(({ output }) => output);
+      };
+      const flat = (): Promise<unknown> => {
+        const input = { do: "echo", value: "given" };
+        const result = plan.execute("fixture/misbehave", input);
+        input.do = "nothing that it knows";
+        return result.then(({ output }) => output);
+      };
+      const deep = (transfer?: ArrayBuffer[]): Promise<unknown> => {
+        const value = { list: ["given"] };
+        return call({ value }, () => value.list.push("changed"), transfer);
+      };
+      const all = (): Promise<unknown>[] => [flat(), deep(), deep(), flat()];
+      const expected = ["given", { list: ["given"] }, { list: ["given"] }, "given"];
+      expect(await Promise.all(all()), "while the tool is being activated").to.deep.equal(expected);
+      expect(await Promise.all(all()), "behind one another").to.deep.equal(expected);
+      expect([await flat(), await deep(), await deep([new ArrayBuffer(8)])], "alone").to.deep.equal([
+        "given",
+        { list: ["given"] },
+        { list: ["given"] },
+      ]);
+    });
+
     it("large payloads pass both ways, their size in the trace", async () => {
       await bed.tools("misbehave", "answers");
       const plan = bed.plan();

@@ -13,6 +13,7 @@ const REQUEST: FromCell = { type: "request", key: KEY, requestId: 7, name: "call
 const callOf = (callId: string): CellCall => ({
   callId,
   input: { given: callId },
+  inputIsKept: true,
   transfer: undefined,
   attempt: 1,
   idempotencyKey: undefined,
@@ -25,8 +26,8 @@ const callOf = (callId: string): CellCall => ({
 const answerOf = (answer: object): FromCell => ({ type: "answers", answers: [1, 1, -1, answer] });
 
 describe("isolation/call-port", () => {
-  /** A port of one slot, and what goes out of it and to its observer. */
-  const open = (asked: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
+  /** A port of so many slots, and what goes out of it and to its observer. */
+  const open = (asked: () => Promise<unknown> = () => Promise.resolve(undefined), slots = 1) => {
     const posted: ToCell[] = [];
     const observer = {
       answered: sinon.spy((_cell: unknown, _call: CellCall | undefined, _answer: CellAnswer) => undefined),
@@ -37,7 +38,7 @@ describe("isolation/call-port", () => {
     };
     const port = new CallPort<CellCall>({
       cell: {} as Cell<CellCall>,
-      words: CancelWords.allocate(2),
+      words: CancelWords.allocate(slots + 1),
       observer,
       // Fails like a port where something cannot be cloned.
       post: (message) => void posted.push(structuredClone(message)),
@@ -55,6 +56,21 @@ describe("isolation/call-port", () => {
     expect(answered).to.equal(call);
     expect(answer).to.include({ kind: "threw" });
     expect(port.inFlight).to.equal(0);
+  });
+
+  it("send() posts calls of one tick as one message, an input that its caller could still change at once", async () => {
+    const { port, posted } = open(undefined, 4);
+    for (const callId of ["a", "b"]) port.send(callOf(callId));
+    expect(posted).to.deep.equal([]);
+    const changed = { given: "c" };
+    port.send({ ...callOf("c"), input: changed, inputIsKept: false });
+    changed.given = "changed";
+    port.send(callOf("d"));
+    await afterReadyWork();
+    const inputs = posted.map(
+      (message) => message.type === "calls" && message.calls.filter((one) => typeof one === "object"),
+    );
+    expect(inputs).to.deep.equal([[{ given: "a" }, { given: "b" }, { given: "c" }], [{ given: "d" }]]);
   });
 
   it("send() does not post a call that the cell has answered unasked", async () => {
