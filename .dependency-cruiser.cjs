@@ -65,7 +65,7 @@ module.exports = {
       "runtime-knows-schema-and-protocol",
       "The coordinator knows tiers as the cell port and sources as ToolInstance",
       "^src/runtime/",
-      ["^src/runtime/", "^src/schema/", "^src/protocol/", NPM],
+      ["^src/runtime/", "^src/schema/", "^src/protocol/", "^src/nearest\\.ts$", NPM],
       NOT_CORE,
     ),
     only(

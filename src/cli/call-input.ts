@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { ToolSpec } from "../index.js";
-import { nearest, PlanSource } from "../plan/index.js";
+import { nearest } from "../nearest.js";
+import { PlanSource } from "../plan/index.js";
 import type { CommandHost } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 

@@ -1,6 +1,6 @@
 /** Finds the tool that a user means. */
 import type { ToolRuntime, ToolSpec } from "../index.js";
-import { nearest } from "../plan/index.js";
+import { nearest } from "../nearest.js";
 import { UsageError } from "./usage-error.js";
 
 /**

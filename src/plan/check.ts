@@ -4,7 +4,7 @@ import { circleOf, needsOf, referencesOf } from "./graph.js";
 import { checkOutputPointer } from "./output-pointer.js";
 import { PLAN_SCHEMA, type PlanFile, type PlanStep } from "./plan-file.js";
 import { keysOf, lookup, pointerTo } from "./pointer.js";
-import { nearest } from "./nearest.js";
+import { nearest } from "../nearest.js";
 import { survey } from "./template.js";
 
 /** A fault and where in the plan it stands. */

@@ -17,22 +17,31 @@ export type StepOutcome =
 export interface StepError {
   /** A stable code of toolcell's, or the tool's own. */
   readonly code: string;
+  /** What failed, for people. */
   readonly message: string;
+  /** Plain data that helps to mend it. */
   readonly details?: unknown;
 }
 
 /** One item of a step with `forEach`. */
 export interface ItemReport {
+  /** How the item ended. */
   readonly outcome: StepOutcome;
+  /** Calls made, retries included. */
   readonly attempts: number;
+  /** Why it has no output, where it failed. */
   readonly error?: StepError;
 }
 
 /** One step. */
 export interface StepReport {
+  /** `namespace/name`. */
   readonly tool: string;
+  /** How the step ended. */
   readonly outcome: StepOutcome;
+  /** What the tool answered; with `forEach` a list, in the order of the items. */
   readonly output?: unknown;
+  /** Why it has no output, where it failed. */
   readonly error?: StepError;
   /** Why it did not run. */
   readonly reason?: string;
@@ -40,6 +49,7 @@ export interface StepReport {
   readonly attempts: number;
   /** Milliseconds from the moment at which it could run. */
   readonly durationMs: number;
+  /** Each item, where the step has `forEach`. */
   readonly items?: readonly ItemReport[];
 }
 
@@ -48,16 +58,21 @@ export type PlanOutcome = "ok" | "failed" | "cancelled";
 
 /** A whole plan. */
 export interface PlanReport {
+  /** The id that it ran under. */
   readonly plan: string;
+  /** How the plan ended. */
   readonly outcome: PlanOutcome;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
+  /** Milliseconds from begin to end. */
   readonly durationMs: number;
   /** Calls made. */
   readonly calls: number;
   /** What the tools reported, in their own unit. */
   readonly cost: number;
+  /** The parameters, defaults filled in. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** Each step, by its id. */
   readonly steps: Readonly<Record<string, StepReport>>;
 }
 

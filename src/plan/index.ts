@@ -1,5 +1,4 @@
 /** `toolcell/plan`: plan files, checked and run. */
-export { nearest } from "./nearest.js";
 export { loadPlan, parsePlan, checkPlan, type LoadedPlan } from "./load.js";
 export { runPlan, type RunPlanOptions } from "./run-plan.js";
 export {

@@ -9,6 +9,7 @@ import { PlanSource, type Problem } from "./source.js";
 
 /** A plan file that has the right form. */
 export interface LoadedPlan {
+  /** What the file says. */
   readonly plan: PlanFile;
   /** The plan's id: what the file says, else the file's name. */
   readonly planId: string;
@@ -16,6 +17,7 @@ export interface LoadedPlan {
   readonly file: string;
   /** Where relative paths of resources start. */
   readonly folder: string;
+  /** The file's text, for where each value stands. */
   readonly source: PlanSource;
 }
 

@@ -1,6 +1,6 @@
 /** Whether a pointer into a step's output can lead anywhere, by what its tool says of its output. */
 import type { ToolSpec } from "../index.js";
-import { nearest } from "./nearest.js";
+import { nearest } from "../nearest.js";
 import type { PlanStep } from "./plan-file.js";
 
 interface ObjectSchema {

@@ -3,12 +3,15 @@ import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Docume
 
 /** Where something stands in a file; both count from 1. */
 export interface Position {
+  /** From 1. */
   readonly line: number;
+  /** From 1. */
   readonly column: number;
 }
 
 /** Something that is wrong in a file. */
 export interface Problem extends Position {
+  /** What is wrong. */
   readonly message: string;
   /** JSON Pointer of the value that is meant. */
   readonly pointer: string;

@@ -1,4 +1,5 @@
 /** Checks what callers hand in; what types forbid can still arrive from plain JavaScript. */
+import { nearest } from "../nearest.js";
 import { ToolRuntimeError } from "../protocol/errors.js";
 
 /**
@@ -17,30 +18,8 @@ export function assertOptions(options: unknown, what: string, known: readonly st
 export function unknownField(fields: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(fields).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  const meant = closest(unknown, known);
+  const meant = nearest(unknown, known);
   return `there is no option \`${unknown.slice(0, 100)}\`; ${meant ? `did you mean \`${meant}\`?` : `known are ${known.join(", ")}`}`;
-}
-
-/** The known name that a misspelt one probably stands for. */
-export function closest(name: string, known: readonly string[]): string | undefined {
-  return known.find((candidate) => similar(candidate, name));
-}
-
-function similar(one: string, other: string): boolean {
-  const [short, long] = [one.toLowerCase(), other.toLowerCase()].sort((a, b) => a.length - b.length) as [
-    string,
-    string,
-  ];
-  return (
-    short === long || (short.length > 3 && long.startsWith(short)) || (short.length > 3 && distanceIsOne(short, long))
-  );
-}
-
-function distanceIsOne(short: string, long: string): boolean {
-  if (long.length - short.length > 1) return false;
-  let at = 0;
-  while (at < short.length && short[at] === long[at]) at++;
-  return short.slice(at + (short.length === long.length ? 1 : 0)) === long.slice(at + 1);
 }
 
 /** @throws ToolRuntimeError `INVALID_ARGUMENT` */

@@ -4,10 +4,10 @@ import { ToolCancelledError, ToolRuntimeError, type ErrorCode } from "../protoco
 import { flatSize, measurePayload } from "../protocol/payload.js";
 import type { Change, ToolError, ToolResult } from "../protocol/tool.js";
 import type { Outcome, ToolExecutionTrace } from "../protocol/trace.js";
+import { nearest } from "../nearest.js";
 import { describeViolations } from "../schema/violations.js";
 import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
-import { closest } from "./arguments.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
@@ -98,7 +98,7 @@ function findTool(pipeline: Pipeline, call: ToolCall): Registration {
   const tool = pipeline.registry.registration(call.toolName);
   if (tool) return tool;
   const names = pipeline.registry.list().map(({ name }) => name);
-  const meant = closest(call.toolName, names);
+  const meant = nearest(call.toolName, names);
   const hint = meant
     ? `Did you mean "${meant}"?`
     : names.length > 0
