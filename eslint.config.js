@@ -6,7 +6,7 @@ const SUITES = "/^(describe|context|suite|it|specify|test)$/";
 const nodeGlobals = Object.fromEntries(Object.getOwnPropertyNames(globalThis).map((name) => [name, "readonly"]));
 
 export default defineConfig(
-  globalIgnores(["dist/", "coverage/", ".cache/"]),
+  globalIgnores(["dist/", "coverage/", "docs/api/", ".cache/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   js.configs.recommended,
   {

@@ -1,17 +1,25 @@
-/** toolcell: runs tools in isolation. */
+/**
+ * Runs tools in isolation. Begin with {@link ToolRuntime}, which makes a {@link Plan} for what belongs together; a tool is
+ * a module, made with {@link defineTool}, and what it gets is a {@link ToolContext}.
+ * @module toolcell
+ */
 import { inlineTier } from "./isolation/inline.js";
 import { threadTier } from "./isolation/thread/thread-tier.js";
 import type { ToolRuntimeOptions } from "./runtime/options.js";
 import { ToolRuntime as Runtime } from "./runtime/tool-runtime.js";
 
 /**
- * Runs tools: those with a module in cells of their own, the others inline.
- *
+ * Runs tools: those with a module in cells of their own, the others inline, on the host's own thread. A cell that is
+ * alive keeps the process alive: end plans, or {@link close} the runtime.
+ * @example
  * ```ts
- * await using runtime = new ToolRuntime();
- * await runtime.registerModule(new URL("./word-count.js", import.meta.url), { capability: { writes: false } });
- * await using plan = runtime.plan({ planId: "plan-1" });
- * const result = await plan.execute("acme/word-count", { text: "one two" });
+ * import { builtins, ToolRuntime } from "toolcell";
+ *
+ * await using runtime = new ToolRuntime({ timeoutMs: 10_000 });
+ * await runtime.use(builtins());
+ * await using plan = runtime.plan({ planId: "first", readOnly: true });
+ * const { output, trace } = await plan.execute("builtin/diff-text", { left: { text: "a" }, right: { text: "a" } });
+ * console.log((output as { identical: boolean }).identical, trace.outcome, trace.cell?.tier); // → true ok thread
  * ```
  */
 export class ToolRuntime extends Runtime {

@@ -1,6 +1,7 @@
 /**
- * `toolcell/tool`: what a tool's module needs. It loads nothing but a few lines, since every
- * cell pays for what a tool imports.
+ * What a tool's module needs: {@link defineTool}, and the types of what it gets. It loads nothing but a few lines, since
+ * every cell pays for what a tool imports.
+ * @module toolcell/tool
  */
 import type { DefinedTool, ToolDefinition } from "./protocol/defined-tool.js";
 import { ToolRuntimeError } from "./protocol/errors.js";
@@ -39,17 +40,33 @@ export type { DefinedTool, Infer, ToolDefinition } from "./protocol/defined-tool
 /**
  * Describes a tool. Make it the default export of its module and pass `import.meta.url`: the
  * runtime then loads the module in a cell. Without the URL the tool runs inline.
- *
+ * @throws ToolRuntimeError `INVALID_SPEC` where `execute` is missing
+ * @example
  * ```ts
+ * // shout.ts
+ * import { defineTool } from "toolcell/tool";
+ * import { Type } from "@sinclair/typebox";
+ *
  * export default defineTool(import.meta.url, {
  *   name: "acme/shout",
  *   description: "Shouts.",
  *   inputSchema: Type.Object({ text: Type.String() }),
+ *   outputSchema: Type.String(),
  *   capability: { writes: false },
  *   execute: ({ text }) => text.toUpperCase(),
  * });
  * ```
- * @throws ToolRuntimeError `INVALID_SPEC` where `execute` is missing
+ *
+ * ```ts
+ * import { ToolRuntime } from "toolcell";
+ * import shout from "./shout.js";
+ *
+ * await using runtime = new ToolRuntime();
+ * runtime.register(shout);
+ * await using plan = runtime.plan({ planId: "loud" });
+ * const { output } = await plan.execute(shout, { text: "hello" });
+ * console.log(output?.length, output); // → 5 HELLO
+ * ```
  */
 export function defineTool<Input extends JsonSchema, Output extends JsonSchema = true>(
   url: string | URL,
@@ -73,6 +90,16 @@ export function defineTool(
 /**
  * An output together with what came of it.
  * @param answer `changes` the tool made; `transfer` lists buffers inside `output` to hand over without a copy
+ * @throws ToolRuntimeError `INVALID_ARGUMENT` where it is no object
+ * @example
+ * ```ts
+ * import { toolResult, type ToolAnswer } from "toolcell/tool";
+ *
+ * export function execute({ bytes }: { bytes: number }): ToolAnswer<Uint8Array> {
+ *   const output = new Uint8Array(bytes);
+ *   return toolResult({ output, transfer: [output.buffer], changes: [{ operation: "create", resourceId: "noise" }] });
+ * }
+ * ```
  */
 export function toolResult<Output>(answer: {
   output: Output;
@@ -88,7 +115,20 @@ export function toolResult<Output>(answer: {
   });
 }
 
-/** A failure that is an answer: the caller gets a result with `success: false`, nothing is thrown. */
+/**
+ * A failure that is an answer: the caller gets a result with `success: false`, nothing is thrown.
+ * @param error `code` and `message` for whoever calls, `details` as plain data; `changes` the tool made all the same
+ * @throws ToolRuntimeError `INVALID_ARGUMENT` where it is no object
+ * @example
+ * ```ts
+ * import { toolError, type ToolAnswer } from "toolcell/tool";
+ *
+ * export function execute({ amount }: { amount: number }): number | ToolAnswer<never> {
+ *   if (amount > 100) return toolError({ code: "TOO_MUCH", message: "at most 100", details: { amount } });
+ *   return amount;
+ * }
+ * ```
+ */
 export function toolError(error: {
   code: string;
   message: string;

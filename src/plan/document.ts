@@ -78,22 +78,47 @@ export interface PlanReport {
 
 /** What happens while a plan runs. */
 export type PlanEvent =
-  | { readonly type: "step"; readonly step: string; readonly tool: string; readonly items: number | undefined }
-  /** A call of a step starts. */
   | {
-      readonly type: "call";
+      /** A step starts; one with `forEach` says so again once its items are known. */
+      readonly type: "step";
+      /** The step's id. */
       readonly step: string;
+      /** The tool that it calls. */
+      readonly tool: string;
+      /** How many items it has; undefined for a step without `forEach`. */
+      readonly items: number | undefined;
+    }
+  | {
+      /** A call of a step starts. */
+      readonly type: "call";
+      /** The step's id. */
+      readonly step: string;
+      /** The item's place; undefined for a step without `forEach`. */
       readonly item: number | undefined;
+      /** The call's id, as in its trace. */
       readonly callId: string;
+      /** 1 for the first attempt. */
       readonly attempt: number;
     }
-  /** A call of a step has ended. */
   | {
+      /** A call of a step has ended. */
       readonly type: "ended";
+      /** The step's id. */
       readonly step: string;
+      /** The item's place; undefined for a step without `forEach`. */
       readonly item: number | undefined;
+      /** The call's id, as in its trace. */
       readonly callId: string;
+      /** Where the time went, where the call left a trace. */
       readonly trace: ToolExecutionTrace | undefined;
+      /** Why it has no output; undefined where it has one. */
       readonly error: StepError | undefined;
     }
-  | { readonly type: "report"; readonly step: string; readonly report: StepReport };
+  | {
+      /** A step is over. */
+      readonly type: "report";
+      /** The step's id. */
+      readonly step: string;
+      /** What it came to. */
+      readonly report: StepReport;
+    };

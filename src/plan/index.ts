@@ -1,4 +1,7 @@
-/** `toolcell/plan`: plan files, checked and run. */
+/**
+ * Plan files: {@link loadPlan} reads one, {@link checkPlan} tells what is wrong with it, {@link runPlan} runs it.
+ * @module toolcell/plan
+ */
 export { loadPlan, parsePlan, checkPlan, type LoadedPlan } from "./load.js";
 export { runPlan, type RunPlanOptions } from "./run-plan.js";
 export {

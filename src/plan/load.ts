@@ -28,6 +28,21 @@ const PROBLEMS_SHOWN = 20;
  * Reads a plan from a file, YAML or JSON.
  * @param folder where a relative path starts; the current folder by default
  * @throws ToolRuntimeError `INVALID_PLAN`, with `details.problems`
+ * @example
+ * ```yaml
+ * # plan.yaml
+ * readOnly: true
+ * resources: { repo: { path: . } }
+ * steps:
+ *   - { id: read, tool: builtin/read-file, input: { path: README.md } }
+ * ```
+ *
+ * ```ts
+ * import { loadPlan } from "toolcell/plan";
+ *
+ * const { planId, plan } = await loadPlan("plan.yaml");
+ * console.log(planId, plan.steps.map(({ id }) => id)); // → plan [ 'read' ]
+ * ```
  */
 export async function loadPlan(path: string, folder = process.cwd()): Promise<LoadedPlan> {
   const absolute = resolve(folder, path);
@@ -48,7 +63,18 @@ export async function loadPlan(path: string, folder = process.cwd()): Promise<Lo
 
 /**
  * Reads a plan from a text, YAML or JSON.
+ * @param place `file`: its name in messages, and the plan's id where the text has none; `folder`: where relative paths start
  * @throws ToolRuntimeError `INVALID_PLAN`, with `details.problems`
+ * @example
+ * ```ts
+ * import { parsePlan } from "toolcell/plan";
+ *
+ * try {
+ *   parsePlan("steps:\n  - { id: one }\n", { file: "broken.yaml", folder: process.cwd() });
+ * } catch (error) {
+ *   console.log((error as Error).message.split("\n").at(-1)); // → broken.yaml:2:5 must have required property 'tool'
+ * }
+ * ```
  */
 export function parsePlan(
   text: string,
@@ -65,6 +91,19 @@ export function parsePlan(
 /**
  * Looks for all that can be known to be wrong before the plan runs: names of steps and tools, order, pointers, inputs.
  * @param params names of the parameters that will be given
+ * @example
+ * ```ts
+ * import { builtins, ToolRuntime } from "toolcell";
+ * import { checkPlan, parsePlan } from "toolcell/plan";
+ *
+ * await using runtime = new ToolRuntime();
+ * await runtime.use(builtins());
+ * const plan = parsePlan("steps: [{ id: one, tool: builtin/reed-file }]", { file: "plan.yaml", folder: process.cwd() });
+ * for (const { line, column, message } of checkPlan(plan, runtime)) {
+ *   console.log(`${line}:${column} ${message}`);
+ *   // → 1:20 no tool "builtin/reed-file" is registered; did you mean "builtin/read-file"?
+ * }
+ * ```
  */
 export function checkPlan(
   { plan, source }: LoadedPlan,

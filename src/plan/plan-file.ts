@@ -22,6 +22,7 @@ const Resource = Type.Object(
       }),
     ),
     resourceId: Type.Optional(Type.String({ minLength: 1, description: "By default the slot's name." })),
+    /** What it is, in the host's own words. */
     resourceType: Type.Optional(Type.String({ minLength: 1, default: "folder" })),
   },
   { additionalProperties: false, description: "What is bound to a slot that tools name." },
@@ -29,6 +30,7 @@ const Resource = Type.Object(
 
 const Parameter = Type.Object(
   {
+    /** What the value is for, for people. */
     description: Type.Optional(Type.String()),
     default: Type.Optional(Type.Unknown({ description: "Without one, who runs the plan must give a value." })),
     schema: Type.Optional(
@@ -78,6 +80,7 @@ const Retry = Type.Object(
     factor: Type.Optional(
       Type.Number({ minimum: 1, maximum: 10, default: 2, description: "How much longer each further wait is." }),
     ),
+    /** The longest wait, in milliseconds. */
     maxDelayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, default: 30_000 })),
   },
   {
@@ -108,6 +111,7 @@ const Step = Type.Object(
   {
     id: name("Names the step within the plan."),
     tool: Type.String({ minLength: 1, description: "namespace/name" }),
+    /** What the step does, for people. */
     description: Type.Optional(Type.String()),
     input: Type.Optional(
       Type.Unknown({
@@ -134,27 +138,45 @@ const Step = Type.Object(
 /** JSON Schema of a plan file. */
 export const PLAN_SCHEMA = Type.Object(
   {
+    /** For editors: where the file's JSON Schema is. */
     $schema: Type.Optional(Type.String()),
     plan: Type.Optional(name("The plan's id. By default the file's name.")),
+    /** What the plan is for, for people. */
     description: Type.Optional(Type.String()),
     readOnly: Type.Optional(Type.Boolean({ default: false, description: "Tools that write are refused." })),
+    /** Tools that cannot give a checkpoint are refused. */
     requireCheckpoints: Type.Optional(Type.Boolean({ default: false })),
+    /** What whoever runs the plan may give, by name. */
     params: Type.Optional(Type.Record(Type.String({ minLength: 1 }), Parameter)),
+    /** What is bound, by the names of slots. */
     resources: Type.Optional(Type.Record(Type.String({ minLength: 1 }), Resource)),
     budget: Type.Optional(Budget),
     concurrency: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_024, default: 16, description: "Steps at one time." }),
     ),
+    /** What the plan does. */
     steps: Type.Array(Step, { minItems: 1, maxItems: 10_000 }),
   },
   { additionalProperties: false, title: "toolcell plan" },
 );
 
-/** A plan file, read. */
+/**
+ * A plan file, read.
+ * @useDeclaredType
+ */
 export type PlanFile = Static<typeof PLAN_SCHEMA>;
-/** A step as the file has it. */
+/**
+ * A step as the file has it.
+ * @useDeclaredType
+ */
 export type PlanStep = Static<typeof Step>;
-/** When a step runs. */
+/**
+ * When a step runs.
+ * @useDeclaredType
+ */
 export type StepCondition = Static<typeof Condition>;
-/** How often a step is tried. */
+/**
+ * How often a step is tried.
+ * @useDeclaredType
+ */
 export type StepRetry = Static<typeof Retry>;

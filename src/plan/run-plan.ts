@@ -34,6 +34,24 @@ export interface RunPlanOptions {
 /**
  * Runs a plan to its end. What goes wrong in it stands in the report.
  * @throws ToolRuntimeError `INVALID_PLAN` where it cannot be begun
+ * @example
+ * ```yaml
+ * # plan.yaml
+ * readOnly: true
+ * resources: { repo: { path: . } }
+ * steps:
+ *   - { id: read, tool: builtin/read-file, input: { path: README.md } }
+ * ```
+ *
+ * ```ts
+ * import { builtins, ToolRuntime } from "toolcell";
+ * import { loadPlan, runPlan } from "toolcell/plan";
+ *
+ * await using runtime = new ToolRuntime();
+ * await runtime.use(builtins());
+ * const { outcome, steps } = await runPlan(runtime, await loadPlan("plan.yaml"));
+ * console.log(outcome, steps["read"]?.attempts); // → ok 1
+ * ```
  */
 export async function runPlan(
   runtime: ToolRuntime,

@@ -20,7 +20,16 @@ export interface Problem extends Position {
 /** Largest file in bytes of UTF-16 units; a plan that is larger is data. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
-/** A file's text, parsed. */
+/**
+ * A plan file's text, parsed; it knows where in the text each value stands.
+ * @example
+ * ```ts
+ * import { PlanSource } from "toolcell/plan";
+ *
+ * const source = new PlanSource("steps:\n  - id: one\n");
+ * console.log(source.positionOf(["steps", 0, "id"])); // → { line: 2, column: 5 }
+ * ```
+ */
 export class PlanSource {
   /** What the text says; undefined where it cannot be read. */
   readonly value: unknown;

@@ -23,6 +23,7 @@ export interface ToolDefinition<Input extends JsonSchema, Output extends JsonSch
   name: string;
   /** For models and people. */
   description: string;
+  /** The tool's own version, for traces and people. */
   version?: string;
   /** Checked before each call; of a TypeBox schema `execute` has the type of its input. */
   inputSchema: Input;
@@ -49,24 +50,38 @@ export interface ToolDefinition<Input extends JsonSchema, Output extends JsonSch
 
 /** A tool that knows where its module is, so that it can run in a cell. */
 export interface DefinedTool<Input extends JsonSchema = JsonSchema, Output extends JsonSchema = JsonSchema> {
+  /** `namespace/name`. */
   readonly name: string;
+  /** For models and people. */
   readonly description: string;
+  /** The tool's own version, for traces and people. */
   readonly version?: string;
+  /** Checked before each call. */
   readonly inputSchema: Input;
+  /** Checked after each call; without one any output will do. */
   readonly outputSchema?: Output;
+  /** Default `custom`. */
   readonly source?: ToolSource;
+  /** What the tool may do and needs. A tool that says nothing is taken to write. */
   readonly capability?: ToolCapability;
+  /** Shorthand for `capability.writes: false`. */
   readonly readOnly?: boolean;
+  /** Shorthand for `capability.checkpointable`. */
   readonly checkpointable?: boolean;
   /** URL of the module whose default export this is; absent for a tool that stays inline. */
   readonly url?: string;
+  /** Runs once in each cell before its first call. */
   readonly activate?: (context: ToolActivationContext) => void | Promise<void>;
+  /** Answers a call with an output, a `toolResult(…)` or a `toolError(…)`. */
   readonly execute: ToolDefinition<Input, Output>["execute"];
+  /** Runs once in each cell when the plan ends. */
   readonly deactivate?: (context: ToolActivationContext) => void | Promise<void>;
 }
 
 /** Any defined tool, whatever its types. */
 export interface AnyTool extends ToolSpec {
+  /** URL of the module whose default export this is; absent for a tool that stays inline. */
   readonly url?: string;
+  /** Answers a call. */
   execute(input: never, context: never): unknown;
 }

@@ -55,6 +55,7 @@ export interface ToolErrorOptions {
   code?: ErrorCode;
   /** Plain data: tool, planId, callId and what else helps. */
   details?: Record<string, unknown>;
+  /** What led to the error, when there is something. */
   cause?: unknown;
 }
 
@@ -204,6 +205,7 @@ export interface SchemaViolation {
   readonly schemaPath: string;
   /** The keyword that failed. */
   readonly keyword: string;
+  /** What is wrong, for people. */
   readonly message: string;
 }
 

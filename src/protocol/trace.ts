@@ -40,19 +40,29 @@ export type TracePhases = Readonly<Record<(typeof PHASES)[number], number>>;
 
 /** Where a call ran. */
 export interface CellInfo {
+  /** Unique within the process. */
   readonly id: string;
+  /** Its isolation tier. */
   readonly tier: string;
+  /** Node's id of the worker thread; absent inline. */
   readonly threadId?: number;
+  /** The process it is in; absent inline. */
   readonly pid?: number;
+  /** Reserved for cells on other hosts; absent here. */
   readonly node?: string;
 }
 
 /** Immutable record of one call. */
 export interface ToolExecutionTrace {
+  /** `namespace/name`, as it was called. */
   readonly toolName: string;
+  /** The registered version, where the tool has one. */
   readonly toolVersion?: string;
+  /** The plan that called. */
   readonly planId: string;
+  /** Unique among the plan's running calls. */
   readonly callId: string;
+  /** The call whose tool made this one. */
   readonly parentCallId?: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
@@ -60,12 +70,15 @@ export interface ToolExecutionTrace {
   readonly endedAt: string;
   /** Milliseconds; the sum of `phases`. */
   readonly durationMs: number;
+  /** Where the time went. */
   readonly phases: TracePhases;
   /** Estimated bytes of the output; 0 when there is none. */
   readonly resultSizeBytes: number;
+  /** Whether `outcome` is `ok`. */
   readonly success: boolean;
   /** The error's message, when the call did not succeed. */
   readonly error?: string;
+  /** What became of the call. */
   readonly outcome: Outcome;
   /** Absent when the call never reached a cell. */
   readonly cell?: CellInfo;

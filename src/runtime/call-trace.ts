@@ -6,17 +6,39 @@ import type { ToolCall } from "./tool-call.js";
 
 /** What is published on the channel `tracing:toolcell:execute:*`. */
 export interface ExecuteMessage {
+  /** `namespace/name`, as it was called. */
   readonly toolName: string;
+  /** The plan that calls. */
   readonly planId: string;
+  /** Unique among the plan's running calls. */
   readonly callId: string;
+  /** The call whose tool made this one. */
   readonly parentCallId?: string;
   /** Set when the call has ended. */
   trace?: ToolExecutionTrace;
+  /** Set when the call resolved. */
   result?: ToolResult;
+  /** Set when the call rejected. */
   error?: unknown;
 }
 
-/** Node's tracing channel of every call; nothing is made for it while nobody listens. */
+/**
+ * Node's tracing channel of every call; nothing is made for it while nobody listens.
+ * @example
+ * ```ts
+ * import { executeChannel, ToolRuntime } from "toolcell";
+ *
+ * executeChannel.asyncEnd.subscribe((message) => {
+ *   const { toolName, trace } = message as { toolName: string; trace?: { outcome: string } };
+ *   console.log(toolName, trace?.outcome); // → acme/answer ok
+ * });
+ * await using runtime = new ToolRuntime();
+ * const spec = { name: "acme/answer", description: "Answers.", inputSchema: {}, readOnly: true };
+ * runtime.register(spec, { execute: () => 42 });
+ * await using plan = runtime.plan({ planId: "p" });
+ * await plan.execute("acme/answer", {});
+ * ```
+ */
 export const executeChannel = tracingChannel<unknown, ExecuteMessage>("toolcell:execute");
 
 /** How a call ended, for its trace. */

@@ -14,11 +14,15 @@ const fromSignals = new WeakMap<AbortSignal, CancellationToken>();
 
 /**
  * Says that work should stop. Cancelling is final; the first reason stays.
- *
+ * @example
  * ```ts
- * const token = new CancellationToken();
- * token.cancel("user pressed stop");
- * token.isCancelled; // true
+ * import { CancellationToken, ToolRuntime } from "toolcell";
+ *
+ * await using runtime = new ToolRuntime();
+ * const cancellationToken = new CancellationToken();
+ * await using plan = runtime.plan({ planId: "p", cancellationToken });
+ * cancellationToken.cancel("the user pressed stop");
+ * console.log(plan.context.cancellationToken.isCancelled, cancellationToken.reason); // → true the user pressed stop
  * ```
  */
 export class CancellationToken {
@@ -37,6 +41,15 @@ export class CancellationToken {
    * A token that is cancelled when the signal aborts. One signal has one token, and a signal
    * gets one listener however many calls it serves, and only while one of them runs.
    * @throws ToolRuntimeError `INVALID_ARGUMENT`
+   * @example
+   * ```ts
+   * import { CancellationToken } from "toolcell";
+   *
+   * const controller = new AbortController();
+   * const token = CancellationToken.from(controller.signal);
+   * controller.abort("too late");
+   * console.log(token.isCancelled, token.reason); // → true too late
+   * ```
    */
   static from(signal: AbortSignal): CancellationToken {
     if (!((signal as unknown) instanceof AbortSignal)) {

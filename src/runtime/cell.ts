@@ -29,9 +29,9 @@ export interface CellCall {
 export interface CellEnd {
   /** `abandoned` and `quarantined`: the tier could not end it, so its work may still go on. */
   readonly kind: "released" | "killed" | "crashed" | "out_of_memory" | "quarantined" | "abandoned";
-  /** What escaped from it, where it crashed. */
+  /** What escaped from the tool's code or ended its worker, where it crashed or ran out of memory. */
   readonly error?: Error;
-  /** Of its worker, where that ended by itself. */
+  /** Of its worker, where that ended by itself; absent inline. */
   readonly exitCode?: number;
 }
 

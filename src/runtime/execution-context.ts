@@ -10,9 +10,13 @@ import { TraceLog } from "./trace-log.js";
 
 /** A resource as it is bound; `access` is `read_only` unless said otherwise. */
 export interface BindResourceInput {
+  /** The name by which tools ask for it. */
   readonly slotName: string;
+  /** Names the resource in changes. */
   readonly resourceId: string;
+  /** What it is, in the host's own words: `folder`, `database`. */
   readonly resourceType: string;
+  /** How far tools may touch it. Default `read_only`. */
   readonly access?: ResourceAccess;
   /** Absolute path, when the resource is a file or a folder. */
   readonly path?: string;
@@ -20,10 +24,15 @@ export interface BindResourceInput {
 
 /** What {@link ToolExecutionContext} takes. */
 export interface ToolExecutionContextOptions {
+  /** Names the plan. While the id is in use, a context with another grant is refused with `PLAN_CONFLICT`. */
   readonly planId: string;
+  /** The host's own; it is kept and not looked at. */
   readonly sessionId?: string;
+  /** The host's own; it is kept and not looked at. */
   readonly actorName?: string;
+  /** What the plan lends to tools. Default: nothing. */
   readonly boundResources?: readonly BindResourceInput[];
+  /** Cancels every call of the plan. Default: a token of its own. */
   readonly cancellationToken?: CancellationToken;
   /** Tools that write are denied, and no cell of the plan can write. Default false. */
   readonly readOnly?: boolean;
@@ -53,11 +62,17 @@ const RESOURCE_FIELDS = [
 
 /** Counts of a context. */
 export interface ContextSummary {
+  /** The plan. */
   readonly planId: string;
+  /** Whether tools that write are denied. */
   readonly readOnly: boolean;
+  /** Whether tools that cannot give a checkpoint are denied. */
   readonly requireCheckpoints: boolean;
+  /** Resources that are bound. */
   readonly resourceCount: number;
+  /** Changes recorded, also those no longer kept. */
   readonly changeCount: number;
+  /** Calls that left a trace, also those no longer kept. */
   readonly traceCount: number;
 }
 
@@ -65,18 +80,30 @@ const DEFAULT_HISTORY = 10_000;
 
 /**
  * The context of one plan.
- *
+ * @example
  * ```ts
+ * import { ToolExecutionContext, ToolRuntime } from "toolcell";
+ *
  * const context = new ToolExecutionContext({ planId: "plan-1", readOnly: true });
- * context.bindResource({ slotName: "repo", resourceId: "r1", resourceType: "folder", path: "/srv/repo" });
+ * context.bindResource({ slotName: "repo", resourceId: "here", resourceType: "folder", path: process.cwd() });
+ * await using runtime = new ToolRuntime();
+ * runtime.register({ name: "acme/write", description: "Writes.", inputSchema: {} }, { execute: () => undefined });
+ * await runtime.execute("acme/write", {}, context).catch((error) => console.log(error.code)); // → ACCESS_DENIED
+ * console.log(context.traces[0]?.outcome); // → denied
  * ```
  */
 export class ToolExecutionContext {
+  /** The plan. */
   readonly planId: string;
+  /** The host's own; it is kept and not looked at. */
   readonly sessionId: string | undefined;
+  /** The host's own; it is kept and not looked at. */
   readonly actorName: string | undefined;
+  /** Cancels every call of the plan. */
   readonly cancellationToken: CancellationToken;
+  /** Whether tools that write are denied, and no cell of the plan can write. */
   readonly readOnly: boolean;
+  /** Whether tools that cannot give a checkpoint are denied. */
   readonly requireCheckpoints: boolean;
   readonly #resources = new Map<string, BoundResource>();
   readonly #changes: Recent<Change>;
@@ -182,6 +209,13 @@ export class ToolExecutionContext {
 /**
  * Fills in a resource's defaults.
  * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ * @example
+ * ```ts
+ * import { createBoundResource } from "toolcell";
+ *
+ * const resource = createBoundResource({ slotName: "repo", resourceId: "here", resourceType: "folder", path: process.cwd() });
+ * console.log(resource.access); // → read_only
+ * ```
  */
 export function createBoundResource(resource: BindResourceInput): BoundResource {
   if (typeof (resource as unknown) !== "object" || (resource as unknown) === null)
@@ -205,6 +239,13 @@ export function createBoundResource(resource: BindResourceInput): BoundResource 
 /**
  * Fills in a change's time.
  * @throws ToolRuntimeError `INVALID_ARGUMENT`
+ * @example
+ * ```ts
+ * import { createChange } from "toolcell";
+ *
+ * const change = createChange({ operation: "create", resourceId: "here", path: "notes.txt" });
+ * console.log(new Date(change.timestamp) <= new Date()); // → true
+ * ```
  */
 export function createChange(change: ChangeInput): Change {
   if (!isChange(change)) {

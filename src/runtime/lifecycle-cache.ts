@@ -3,7 +3,9 @@ import type { CellInfo } from "../protocol/trace.js";
 
 /** A tool that is made ready for a plan. */
 export interface ActivatedTool {
+  /** The plan that it is ready for. */
   readonly planId: string;
+  /** `namespace/name`. */
   readonly toolName: string;
   /** The cells that are ready. */
   readonly cells: readonly CellInfo[];
@@ -13,6 +15,7 @@ export interface ActivatedTool {
 
 /** What the cache knows of one activated tool. */
 export interface CachedToolStats {
+  /** Calls counted since the tool was activated. */
   readonly executionCount: number;
   /** ISO 8601, UTC. */
   readonly activatedAt: string;
@@ -22,7 +25,9 @@ export interface CachedToolStats {
 
 /** What the cache knows of one plan. */
 export interface PlanCacheStats {
+  /** How many tools are activated. */
   readonly activeTools: number;
+  /** Each of them, by its name. */
   readonly tools: Readonly<Record<string, CachedToolStats>>;
 }
 
@@ -35,11 +40,13 @@ interface Entry<Instance> {
 
 /**
  * Cache of activated tools.
- *
+ * @example
  * ```ts
+ * import { ToolLifecycleCache } from "toolcell";
+ *
  * const cache = new ToolLifecycleCache<{ name: string }>();
  * cache.put("plan-1", "acme/tool", { name: "instance" });
- * cache.get("plan-1", "acme/tool"); // { name: "instance" }
+ * console.log(cache.get("plan-1", "acme/tool")?.name, cache.stats("plan-1").activeTools); // → instance 1
  * ```
  */
 export class ToolLifecycleCache<Instance = unknown> {
@@ -64,6 +71,7 @@ export class ToolLifecycleCache<Instance = unknown> {
     plan.set(toolName, { instance, activatedAt: new Date().toISOString(), activationCount, executionCount: 0 });
   }
 
+  /** @returns the tool's instance in the plan, if it is activated there */
   get(planId: string, toolName: string): Instance | undefined {
     return this.#plans.get(planId)?.get(toolName)?.instance;
   }
@@ -105,6 +113,7 @@ export class ToolLifecycleCache<Instance = unknown> {
     if (entry) entry.activationCount = count;
   }
 
+  /** What is activated in a plan, with counts; empty for a plan that has nothing. */
   stats(planId: string): PlanCacheStats {
     const tools: Record<string, CachedToolStats> = Object.create(null) as Record<string, CachedToolStats>;
     for (const [name, entry] of this.#plans.get(planId) ?? []) {

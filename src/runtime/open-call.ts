@@ -4,9 +4,13 @@ import type { ToolCall } from "./tool-call.js";
 
 /** A call that is not over. */
 export interface OpenCall {
+  /** Unique among the plan's running calls. */
   readonly callId: string;
+  /** The call whose tool made this one. */
   readonly parentCallId?: string;
+  /** The plan that called. */
   readonly planId: string;
+  /** `namespace/name`, as it was called. */
   readonly toolName: string;
   /** Where its time is spent just now. */
   readonly phase: keyof TracePhases;

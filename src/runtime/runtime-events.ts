@@ -8,28 +8,41 @@ import type { CellEnd } from "./cell.js";
 
 /** What a tool logged or printed. */
 export interface LogEvent {
+  /** The plan that the cell serves. */
   readonly planId: string;
+  /** The tool that the cell serves. */
   readonly toolName: string;
   /** Absent where the line belongs to no running call. */
   readonly callId?: string;
+  /** Where it was logged. */
   readonly cell: CellInfo;
+  /** `info` for what was printed on stdout, `warn` for stderr, else as logged. */
   readonly level: LogLevel;
+  /** The text. */
   readonly message: string;
+  /** What the tool gave beside the text. */
   readonly data?: unknown;
 }
 
 /** How far a call says it is. */
 export interface ProgressEvent {
+  /** The plan that called. */
   readonly planId: string;
+  /** The tool that was called. */
   readonly toolName: string;
+  /** Unique among the plan's running calls. */
   readonly callId: string;
+  /** How much is done, in the tool's own unit. */
   readonly done: number;
+  /** How much there is to do, where the tool knows it. */
   readonly total?: number;
+  /** What the tool says of it. */
   readonly message?: string;
 }
 
 /** Something went wrong that no call's result tells. */
 export interface WarningEvent {
+  /** What kind of thing it is. */
   readonly code:
     | "DEACTIVATION_FAILED"
     | "INVALID_OUTPUT"
@@ -37,17 +50,25 @@ export interface WarningEvent {
     | "CELL_START_FAILED"
     | "ESCAPED_ERROR"
     | "CELL_QUARANTINED";
+  /** What went wrong, for people. */
   readonly message: string;
+  /** The plan that it concerns, where it is one. */
   readonly planId?: string;
+  /** The tool that it concerns, where it is one. */
   readonly toolName?: string;
+  /** The error behind it, where there is one. */
   readonly cause?: unknown;
 }
 
 /** A cell began or ended. */
 export interface CellEvent {
+  /** Whether it began or ended. */
   readonly type: "started" | "ended";
+  /** The plan that the cell serves. */
   readonly planId: string;
+  /** The tool that the cell serves. */
   readonly toolName: string;
+  /** Which cell. */
   readonly cell: CellInfo;
   /** How it ended. */
   readonly end?: CellEnd;
@@ -55,9 +76,13 @@ export interface CellEvent {
 
 /** The events of a runtime. */
 export interface RuntimeEventMap {
+  /** A tool logged or printed. */
   log: [LogEvent];
+  /** A tool says how far its call is. */
   progress: [ProgressEvent];
+  /** Something went wrong that no result tells; without a listener it is a warning of the process. */
   warning: [WarningEvent];
+  /** A cell began or ended. */
   cell: [CellEvent];
 }
 

@@ -8,21 +8,37 @@ import type { Registration } from "./tool-registry.js";
 
 /** Specification and runtime facts of a tool. */
 export interface ToolDescriptor {
+  /** `namespace/name`. */
   readonly name: string;
+  /** For models and people; an instance's own `discover` stands over the specification. */
   readonly description: string;
+  /** The tool's own version, where it has one. */
   readonly version?: string;
+  /** Where the tool comes from. */
   readonly source: ToolSource;
+  /** Checked before each call. */
   readonly inputSchema: JsonSchema;
+  /** Checked after each call, where there is one. */
   readonly outputSchema?: JsonSchema;
+  /** What the tool may do, with the host's word over its own. */
   readonly capability: ResolvedCapability;
   /** Plans in which the tool is activated now. */
-  readonly activation: { readonly state: "active" | "inactive"; readonly plans: readonly string[] };
+  readonly activation: {
+    /** Whether there is such a plan. */
+    readonly state: "active" | "inactive";
+    /** Their ids. */
+    readonly plans: readonly string[];
+  };
   /** Estimated cost of one call, in the host's own unit. */
   readonly costEstimate?: number;
+  /** The tier that the tool needs, and the one that it gets. */
   readonly isolation: {
+    /** The least tier that the tool may run in. */
     readonly required: IsolationTier;
-    /** Absent where this host has no such tier. */ readonly granted?: IsolationTier;
+    /** Absent where this host has no such tier. */
+    readonly granted?: IsolationTier;
   };
+  /** Whether the tool writes, by whose word, and what holds it. */
   readonly readOnly: {
     /** What the tool says of itself; absent where it says nothing. */
     readonly claimed?: boolean;

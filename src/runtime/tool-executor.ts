@@ -10,12 +10,22 @@ import type { CellSource } from "./cell.js";
 import { isObject, unknownField } from "./arguments.js";
 import { realPath } from "./grant.js";
 
+/** @inline */
 type MaybePromise<T> = T | Promise<T>;
 
 /** A tool that brings its own implementation; every method may be async. */
 export interface ToolInstance {
   /** What the tool says of itself now; overrides the registered description and version. */
-  discover?(): MaybePromise<{ readonly description?: string; readonly version?: string } | undefined>;
+  discover?(): MaybePromise<
+    | {
+        /** For models and people. */
+        readonly description?: string;
+        /** The tool's own version. */
+        readonly version?: string;
+      }
+    | undefined
+  >;
+  /** Runs once for each plan, before the first call. */
   activate?(context: ToolActivationContext): MaybePromise<void>;
   /** Answers with an output, a `toolResult(…)` or a `toolError(…)`. */
   execute(input: unknown, context: ToolContext): unknown;
@@ -45,8 +55,14 @@ export type ToolExecutor =
       /** `file:` URL or path of the module. */
       readonly module: string | URL;
     })
-  | (RegistrationOptions & { readonly instance: ToolInstance })
-  | (RegistrationOptions & { readonly execute: ToolInstance["execute"] });
+  | (RegistrationOptions & {
+      /** An object with the tool's stages; it runs inline, on the host's own thread. */
+      readonly instance: ToolInstance;
+    })
+  | (RegistrationOptions & {
+      /** A function that answers calls; it runs inline, on the host's own thread. */
+      readonly execute: ToolInstance["execute"];
+    });
 
 /** What of an executor is used, checked. */
 export interface CheckedExecutor extends RegistrationOptions {

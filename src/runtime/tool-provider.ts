@@ -8,12 +8,15 @@ import type { ToolExecutor } from "./tool-executor.js";
 export interface ToolProvider {
   /** For messages. */
   readonly name: string;
+  /** Gives the tools; called once, by `use`. */
   tools(): Iterable<ToolProviderEntry> | Promise<Iterable<ToolProviderEntry>>;
 }
 
 /** One tool of a provider. */
 export interface ToolProviderEntry {
+  /** What the tool says of itself. */
   readonly spec: ToolSpec;
+  /** Where its code is. */
   readonly executor: ToolExecutor;
 }
 

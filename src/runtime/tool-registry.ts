@@ -23,6 +23,7 @@ export interface Registration {
 
 /** Narrows {@link ToolRegistry.list}. */
 export interface ToolFilter {
+  /** Tools of this source only. */
   readonly source?: ToolSource;
   /** What stands before the name's first slash. */
   readonly namespace?: string;
@@ -32,14 +33,14 @@ const schemas = new SchemaCache();
 
 /**
  * Keeps tools by name.
- *
+ * @example
  * ```ts
+ * import { ToolRegistry } from "toolcell";
+ *
  * const registry = new ToolRegistry();
- * registry.register(
- *   { name: "acme/shout", description: "Shouts a text.", inputSchema: { type: "string" } },
- *   { execute: (text) => `${String(text).toUpperCase()}!` },
- * );
- * registry.get("acme/shout")?.description; // "Shouts a text."
+ * const spec = { name: "acme/shout", description: "Shouts a text.", inputSchema: { type: "string" } };
+ * registry.register(spec, { execute: (text) => `${String(text).toUpperCase()}!` });
+ * console.log(registry.get("acme/shout")?.description); // → Shouts a text.
  * ```
  */
 export class ToolRegistry {
@@ -85,6 +86,7 @@ export class ToolRegistry {
     return kept;
   }
 
+  /** @returns the specification as it is registered, if there is one */
   get(name: string): ToolSpec | undefined {
     return this.#tools.get(name)?.spec;
   }
@@ -94,6 +96,7 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
+  /** The specifications in the order of their registration. */
   list(filter?: ToolFilter): ToolSpec[] {
     const { source: wanted, namespace } = (filter as ToolFilter | null | undefined) ?? {};
     return [...this.#tools.values()]

@@ -18,17 +18,9 @@ import type { ModuleOptions, RegistrationOptions, ToolExecutor } from "./tool-ex
 import type { ToolProvider } from "./tool-provider.js";
 import { ToolRegistry, type ToolFilter } from "./tool-registry.js";
 
-/**
- * Runs tools.
- *
- * ```ts
- * await using runtime = new ToolRuntime();
- * runtime.register(wordCount);
- * await using plan = runtime.plan({ planId: "plan-1" });
- * const { output } = await plan.execute(wordCount, { text: "one two" });
- * ```
- */
+/** Runs tools, in the tiers that it is given. */
 export class ToolRuntime {
+  /** What is registered. */
   readonly registry = new ToolRegistry();
   /** What is activated, by plan. */
   readonly cache: ToolLifecycleCache<ActivatedTool>;
@@ -63,6 +55,16 @@ export class ToolRuntime {
    * A module runs in a cell and is never imported by the host.
    * @throws ToolRuntimeError `INVALID_SPEC`, `INVALID_ARGUMENT`, `ALREADY_REGISTERED`
    * @throws ToolSchemaValidationError where a schema cannot be used
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * const spec = { name: "acme/double", description: "Doubles a number.", inputSchema: { type: "number" }, readOnly: true };
+   * runtime.register(spec, { execute: (input) => Number(input) * 2 });
+   * await using plan = runtime.plan({ planId: "sums" });
+   * console.log((await plan.execute("acme/double", 21)).output); // → 42
+   * ```
    */
   register(tool: AnyTool, options?: RegistrationOptions): ToolSpec;
   register(spec: ToolSpec, executor: ToolExecutor): ToolSpec;
@@ -74,6 +76,21 @@ export class ToolRuntime {
    * Registers a module's tool by the specification that the module itself brings, read in a cell without grants.
    * @throws ToolRuntimeError as {@link register}
    * @throws ToolActivationError where the module cannot be loaded
+   * @example
+   * ```ts
+   * // shout.ts
+   * export const spec = { name: "acme/shout", description: "Shouts.", inputSchema: { type: "string" }, readOnly: true };
+   * export const execute = (text: string): string => text.toUpperCase();
+   * ```
+   *
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * const { name } = await runtime.registerModule(new URL("./shout.js", import.meta.url), { capability: { timeoutMs: 5_000 } });
+   * await using plan = runtime.plan({ planId: "loud" });
+   * console.log((await plan.execute(name, "hello")).output); // → HELLO
+   * ```
    */
   registerModule(url: string | URL, options: ModuleOptions = {}): Promise<ToolSpec> {
     return this.#catalogue.registerModule(url, options);
@@ -83,6 +100,14 @@ export class ToolRuntime {
    * Registers every tool of a provider, all or none.
    * @returns their specifications
    * @throws ToolRuntimeError as {@link register}
+   * @example
+   * ```ts
+   * import { builtins, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * console.log(runtime.get("builtin/read-file")?.readOnly); // → true
+   * ```
    */
   use(provider: ToolProvider): Promise<ToolSpec[]> {
     return this.#catalogue.use(provider);
@@ -93,10 +118,12 @@ export class ToolRuntime {
     return this.#catalogue.unregister(nameOf(tool));
   }
 
+  /** The specifications of the registered tools, in the order of their registration. */
   list(filter?: ToolFilter): ToolSpec[] {
     return this.registry.list(filter);
   }
 
+  /** @returns a tool's specification as it is registered, if there is one */
   get(tool: string | AnyTool): ToolSpec | undefined {
     return this.registry.get(nameOf(tool));
   }
@@ -105,6 +132,16 @@ export class ToolRuntime {
    * Describes a tool without activating it.
    * @param context the plan whose grant is meant
    * @throws ToolRuntimeError `NO_IMPLEMENTATION`
+   * @example
+   * ```ts
+   * import { builtins, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * const { isolation, readOnly, enforcement } = await runtime.discover("builtin/read-file");
+   * console.log(isolation.granted, readOnly.enforced); // → thread true
+   * for (const { subject, granted, enforcedBy } of enforcement) console.log(subject, granted, enforcedBy);
+   * ```
    */
   async discover(tool: string | AnyTool, context?: ToolExecutionContext): Promise<ToolDescriptor> {
     const name = nameOf(tool);
@@ -114,7 +151,21 @@ export class ToolRuntime {
 
   // ── plans ──────────────────────────────────────────────────────────────
 
-  /** A disposable plan; takes a context or what makes one. */
+  /**
+   * A disposable plan; takes a context or what makes one.
+   * @throws ToolRuntimeError `INVALID_ARGUMENT` where no context can be made of it
+   * @example
+   * ```ts
+   * import { builtins, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * const repo = { slotName: "repo", resourceId: "here", resourceType: "folder", path: process.cwd() };
+   * await using plan = runtime.plan({ planId: "look", readOnly: true, boundResources: [repo] });
+   * const { success } = await plan.execute("builtin/read-file", { path: "README.md" });
+   * console.log(success); // → true
+   * ```
+   */
   plan(context: ToolExecutionContext | ToolExecutionContextOptions): Plan {
     return new Plan(this, context instanceof ToolExecutionContext ? context : new ToolExecutionContext(context));
   }
@@ -122,6 +173,16 @@ export class ToolRuntime {
   /**
    * Makes a tool ready for a plan, once.
    * @throws ToolRuntimeError `NOT_REGISTERED`, the gates' errors, ToolActivationError, ToolCancelledError
+   * @example
+   * ```ts
+   * import { builtins, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * await using plan = runtime.plan({ planId: "ready" });
+   * await runtime.activate("builtin/diff-text", plan.context);
+   * console.log(runtime.cacheStats("ready").activeTools); // → 1
+   * ```
    */
   async activate(tool: string | AnyTool, context: ToolExecutionContext): Promise<void> {
     this.#coordinator.assertOpen();
@@ -134,6 +195,16 @@ export class ToolRuntime {
    * The input is checked now and copied before the running job's end; leave it unchanged until then.
    * @returns a result; `success: false` where the input or output breaks its schema or the tool answers with an error
    * @throws ToolRuntimeError and its kinds, ToolCancelledError; the context has a trace of each
+   * @example
+   * ```ts
+   * import { builtins, ToolExecutionContext, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * const context = new ToolExecutionContext({ planId: "p" });
+   * const { success, error } = await runtime.execute("builtin/diff-text", { left: 1 }, context, { timeoutMs: 5_000 });
+   * console.log(success, error?.code); // → false SCHEMA_VALIDATION_FAILED
+   * ```
    */
   execute<Input extends JsonSchema, Output extends JsonSchema>(
     tool: DefinedTool<Input, Output>,
@@ -168,7 +239,20 @@ export class ToolRuntime {
     await this.#coordinator.plans.deactivate(planId, name, options?.drain ?? false);
   }
 
-  /** Ends a plan: its calls, then its tools. Never rejects: a failure is a warning event. */
+  /**
+   * Ends a plan: its calls, then its tools. Never rejects: a failure is a warning event.
+   * @example
+   * ```ts
+   * import { builtins, ToolExecutionContext, ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * await runtime.use(builtins());
+   * const context = new ToolExecutionContext({ planId: "short" });
+   * await runtime.activate("builtin/diff-text", context);
+   * await runtime.deactivatePlan("short", { drain: true });
+   * console.log(runtime.cacheStats("short").activeTools); // → 0
+   * ```
+   */
   async deactivatePlan(planId: string, options?: DeactivateOptions): Promise<void> {
     assertOptions(options, "deactivatePlan", ["drain"]);
     await this.#coordinator.plans.deactivatePlan(planId, options?.drain ?? false);
@@ -179,7 +263,22 @@ export class ToolRuntime {
     return this.#coordinator.lateResults;
   }
 
-  /** The calls that are not over and where each spends its time, of one plan or of all. */
+  /**
+   * The calls that are not over and where each spends its time, of one plan or of all.
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * const spec = { name: "acme/wait", description: "Waits.", inputSchema: {}, readOnly: true };
+   * runtime.register(spec, { execute: () => new Promise((resolve) => setTimeout(resolve, 50)) });
+   * await using plan = runtime.plan({ planId: "p" });
+   * const call = plan.execute("acme/wait", {});
+   * for (const { toolName } of runtime.calls()) console.log(toolName); // → acme/wait
+   * await call;
+   * console.log(runtime.calls().length); // → 0
+   * ```
+   */
   calls(planId?: string): OpenCall[] {
     return this.#coordinator.plans.calls(planId).map(openCall);
   }
@@ -191,7 +290,23 @@ export class ToolRuntime {
 
   // ── life ───────────────────────────────────────────────────────────────
 
-  /** Listens to the runtime: `log`, `progress`, `warning`, `cell`. */
+  /**
+   * Listens to the runtime: `log`, `progress`, `warning`, `cell`. A listener that throws ends no call.
+   * @throws ToolRuntimeError `INVALID_ARGUMENT` where the listener is no function
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * runtime.on("log", ({ toolName, level, message }) => {
+   *   console.log(toolName, level, message); // → acme/greet info hello
+   * });
+   * const spec = { name: "acme/greet", description: "Greets.", inputSchema: {}, readOnly: true };
+   * runtime.register(spec, { execute: (_input, { log }) => log.info("hello") });
+   * await using plan = runtime.plan({ planId: "p" });
+   * await plan.execute("acme/greet", {});
+   * ```
+   */
   on<Name extends keyof RuntimeEventMap>(name: Name, listener: (event: RuntimeEventMap[Name][0]) => void): this {
     assertListener(listener);
     (this.#events.on as (name: string, listener: (event: never) => void) => unknown).call(this.#events, name, listener);
@@ -209,7 +324,19 @@ export class ToolRuntime {
     return this;
   }
 
-  /** Ends every call, plan and cell, in bounded time whatever they do. Nothing runs afterwards. */
+  /**
+   * Ends every call, plan and cell, in bounded time whatever they do. Nothing runs afterwards.
+   * @param options `graceMs`: milliseconds that calls have to stop before their cells are killed; by default the runtime's
+   * @throws ToolRuntimeError `INVALID_ARGUMENT`
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * const runtime = new ToolRuntime();
+   * const { quarantined } = await runtime.close({ graceMs: 100 });
+   * console.log(quarantined); // → 0
+   * ```
+   */
   close(options?: { readonly graceMs?: number }): Promise<CloseReport> {
     try {
       assertOptions(options, "close", ["graceMs"]);
@@ -220,6 +347,7 @@ export class ToolRuntime {
     return this.#coordinator.close(options?.graceMs ?? this.#options.graceMs);
   }
 
+  /** Closes the runtime when it goes out of scope, as {@link close} without options. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -16,9 +16,10 @@ export interface CompileOptions {
  * Compiled schemas by content: two schemas of equal content share one, two of one `$id` do not for that, and the
  * one used least recently makes room.
  *
- * @example
+ * ```ts
  * const schema = new SchemaCache().compile({ type: "object", required: ["path"] });
  * schema.check({}); // [{ instancePath: "", keyword: "required", … }]
+ * ```
  */
 export class SchemaCache {
   readonly #maxEntries: number;

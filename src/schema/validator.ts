@@ -15,12 +15,18 @@ function validate(title: string, tool: string, schema: JsonSchema, value: unknow
 
 /**
  * Checks an input against the tool's schema.
- *
  * @throws ToolSchemaValidationError whose message starts `Input validation failed`
- *
  * @example
- * validateToolInput({ name: "acme/count", inputSchema: { type: "object", required: ["path"] } }, {});
- * // Input validation failed for tool "acme/count": value must have required property 'path'
+ * ```ts
+ * import { validateToolInput } from "toolcell";
+ *
+ * try {
+ *   validateToolInput({ name: "acme/count", inputSchema: { type: "object", required: ["path"] } }, {});
+ * } catch (error) {
+ *   console.log((error as Error).message);
+ *   // → Input validation failed for tool "acme/count": value must have required property 'path'
+ * }
+ * ```
  */
 export function validateToolInput(spec: Pick<ToolSpec, "name" | "inputSchema">, input: unknown): void {
   assertSpec(spec);
@@ -29,12 +35,17 @@ export function validateToolInput(spec: Pick<ToolSpec, "name" | "inputSchema">, 
 
 /**
  * Checks an output against the tool's schema; a tool without one may answer anything.
- *
  * @throws ToolSchemaValidationError whose message starts `Output validation failed`
- *
  * @example
- * validateToolOutput({ name: "acme/count", outputSchema: { type: "integer" } }, "7");
- * // Output validation failed for tool "acme/count": value must be integer
+ * ```ts
+ * import { validateToolOutput } from "toolcell";
+ *
+ * try {
+ *   validateToolOutput({ name: "acme/count", outputSchema: { type: "integer" } }, "7");
+ * } catch (error) {
+ *   console.log((error as Error).message); // → Output validation failed for tool "acme/count": value must be integer
+ * }
+ * ```
  */
 export function validateToolOutput(spec: Pick<ToolSpec, "name" | "outputSchema">, output: unknown): void {
   assertSpec(spec);

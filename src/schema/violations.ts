@@ -71,10 +71,6 @@ export function wholeViolation(keyword: string, message: string): readonly Schem
 
 /**
  * Violations as one short line: `/path must be string; /limit must be <= 10; and 4 more`.
- *
- * @example
- * describeViolations([{ instancePath: "/path", schemaPath: "/properties/path/type", keyword: "type", message: "must be string" }]);
- * // "/path must be string"
  */
 export function describeViolations(violations: readonly SchemaViolation[]): string {
   const parts = violations.slice(0, NAMED).map(({ instancePath, message }) => {

@@ -30,10 +30,14 @@ const TOOLS: readonly (readonly [ToolSpec, string])[] = [
 ];
 
 /**
- * The built-in tools.
- *
+ * The tools that ship, for {@link ToolRuntime.use}: files, texts and JSON, all on the slot `repo`.
+ * @example
  * ```ts
+ * import { builtins, ToolRuntime } from "toolcell";
+ *
+ * await using runtime = new ToolRuntime();
  * await runtime.use(builtins());
+ * for (const { name, description } of runtime.list({ namespace: "builtin" })) console.log(name, description);
  * ```
  */
 export function builtins(): ToolProvider {
