@@ -1,20 +1,26 @@
 /** Completion for shells: a script that asks the command itself. */
-import type { Command } from "commander";
 import { UsageError } from "./usage-error.js";
 
 /** Shells that are known. */
-const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish"] as const;
 
+/** What a candidate may hold: nothing that means something to a shell, which takes it into its line as it is. */
+const PLAIN = /^[\p{L}\p{N}_@%+:,./=-]+$/u;
+
+// The candidates are read as lines, never expanded: they hold names that tools give themselves. Bash 3.2 has no mapfile.
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_toolcell() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(toolcell complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local candidate
+  COMPREPLY=()
+  while IFS= read -r candidate; do
+    COMPREPLY+=("$candidate")
+  done < <(toolcell complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _toolcell toolcell`,
   zsh: `#compdef toolcell
 _toolcell() {
   local -a candidates
-  candidates=("\${(@f)$(toolcell complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  candidates=(\${(f)"$(toolcell complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
   compadd -a candidates
   _files
 }
@@ -29,27 +35,7 @@ export function completionScript(shell: string): string {
   return SCRIPTS[known];
 }
 
-/** Commands whose first word is a tool. */
-const OF_TOOLS = ["describe", "call", "bench"];
-
-/**
- * What may stand in place of the last word.
- * @param tools names of the tools; asked for only where one may stand
- */
-export async function candidates(
-  program: Command,
-  words: readonly string[],
-  tools: () => Promise<readonly string[]>,
-): Promise<string[]> {
-  const last = words.at(-1) ?? "";
-  const [name = ""] = words;
-  const begins = (word: string): boolean => word.startsWith(last);
-  const visible = program.commands.filter((command) => !["complete"].includes(command.name()));
-  if (words.length <= 1) return visible.map((command) => command.name()).filter(begins);
-  const command = visible.find((each) => each.name() === name);
-  if (!command) return [];
-  if (last.startsWith("-")) return command.options.flatMap(({ long }) => long ?? []).filter(begins);
-  if (name === "completion") return SHELLS.filter(begins);
-  if (name === "new" && words.length === 2) return ["tool"].filter(begins);
-  return OF_TOOLS.includes(name) && words.length === 2 ? (await tools()).filter(begins) : [];
+/** Those of the words that may be offered. */
+export function offered(words: readonly string[]): string[] {
+  return words.filter((word) => PLAIN.test(word));
 }

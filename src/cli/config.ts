@@ -1,11 +1,8 @@
 /** The config file: which tools to load, what to bind, how the runtime is set up. */
-import { readFile, stat } from "node:fs/promises";
-import { dirname, extname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { dirname, resolve } from "node:path";
 import { Type, type Static } from "@sinclair/typebox";
 import { ToolSchemaValidationError, validateToolInput, type ModuleOptions } from "../index.js";
-import { PlanSource, type Position } from "../plan/index.js";
-import { UsageError } from "./usage-error.js";
+import { findConfig, readConfig, type ConfigSource } from "./config-source.js";
 
 const Resource = Type.Object(
   {
@@ -26,6 +23,12 @@ export const CONFIG_SCHEMA = Type.Object(
       Type.Array(
         Type.Unsafe<string | ConfiguredModule>({
           type: ["string", "object"],
+          properties: {
+            module: { type: "string", minLength: 1 },
+            trusted: { type: "boolean" },
+            maxCells: { type: "integer", minimum: 1 },
+            codeFiles: { type: "array", items: { type: "string", minLength: 1 } },
+          },
           description: "A module's path, or `{ module: path, capability, trusted, maxCells, codeFiles }`.",
         }),
       ),
@@ -55,8 +58,6 @@ export interface Config {
   readonly runtime: object;
 }
 
-const NAMES = ["json", "yaml", "yml", "js", "mjs"].map((ending) => `toolcell.config.${ending}`);
-
 /**
  * Reads the config that is named, else the nearest one from a folder upwards.
  * @throws UsageError
@@ -64,61 +65,25 @@ const NAMES = ["json", "yaml", "yml", "js", "mjs"].map((ending) => `toolcell.con
 export async function loadConfig(folder: string, named: string | undefined): Promise<Config> {
   const file = named === undefined ? await findConfig(folder) : resolve(folder, named);
   if (file === undefined) return { file, builtins: true, modules: [], resources: {}, runtime: {} };
-  const value = /\.m?js$/.test(file) ? await importConfig(file) : await readConfig(file);
-  const { builtins = true, modules = [], resources = {}, runtime = {} } = value;
+  const source = await readConfig(file);
+  const { builtins = true, modules = [], resources = {}, runtime = {} } = checked(source);
   const base = dirname(file);
   return {
     file,
     builtins,
-    modules: modules.map((entry, index) => resolveModule(entry, base, file, index)),
+    modules: modules.map((entry, index) => resolveModule(entry, base, source, index)),
     resources: Object.fromEntries(
-      Object.entries(resources).map(([slot, { path, ...rest }]) => [slot, { ...rest, path: resolve(base, path) }]),
+      Object.entries(resources).map(([slot, { path, ...rest }]) => {
+        if (slot === "") throw source.fault(["resources", slot], "has a resource without a name");
+        return [slot, { ...rest, path: resolve(base, path) }];
+      }),
     ),
     runtime,
   };
 }
 
-async function findConfig(folder: string): Promise<string | undefined> {
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    for (const name of NAMES) if (await exists(join(at, name))) return join(at, name);
-    if (dirname(at) === at) return undefined;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
-}
-
-async function readConfig(file: string): Promise<Static<typeof CONFIG_SCHEMA>> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`The config ${file} cannot be read (${String((error as NodeJS.ErrnoException).code)}).`);
-  }
-  const source = new PlanSource(text);
-  const [problem] = source.problems;
-  if (problem) throw new UsageError(at(file, problem, problem.message));
-  return checked(file, source.value, (keys) => source.positionOf(keys));
-}
-
-async function importConfig(file: string): Promise<Static<typeof CONFIG_SCHEMA>> {
-  let value: unknown;
-  try {
-    value = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
-  } catch (error) {
-    throw new UsageError(
-      `The config ${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-  return checked(file, value, () => undefined);
-}
-
-function checked(
-  file: string,
-  value: unknown,
-  positionOf: (keys: readonly string[]) => Position | undefined,
-): Static<typeof CONFIG_SCHEMA> {
+function checked(source: ConfigSource): Static<typeof CONFIG_SCHEMA> {
+  const { value } = source;
   try {
     validateToolInput({ name: "config", inputSchema: CONFIG_SCHEMA }, value);
     return value as Static<typeof CONFIG_SCHEMA>;
@@ -127,29 +92,23 @@ function checked(
     if (!violation) throw error;
     const { instancePath, message } = violation;
     const keys = instancePath.split("/").slice(1);
-    throw new UsageError(
-      at(file, positionOf(keys), `the config${keys.length > 0 ? ` at ${instancePath}` : ""} ${message}`),
-    );
+    throw source.fault(keys, `${keys.length > 0 ? `at ${instancePath} ` : ""}${message}`);
   }
 }
 
-function resolveModule(entry: string | ConfiguredModule, base: string, file: string, index: number): ConfiguredModule {
+function resolveModule(
+  entry: string | ConfiguredModule,
+  base: string,
+  source: ConfigSource,
+  index: number,
+): ConfiguredModule {
   const { module, codeFiles, ...rest } = typeof entry === "string" ? { module: entry } : entry;
   if (typeof (module as unknown) !== "string" || module === "") {
-    throw new UsageError(at(file, undefined, `the config at /modules/${index} must name a \`module\``));
+    throw source.fault(["modules", String(index)], `at /modules/${index} must name a \`module\``);
   }
   return {
     ...rest,
     module: resolve(base, module),
     ...(codeFiles && { codeFiles: codeFiles.map((path) => resolve(base, path)) }),
   };
-}
-
-function at(file: string, position: Position | undefined, message: string): string {
-  return `${file}${position ? `:${position.line}:${position.column}` : ""} ${message}`;
-}
-
-/** Whether a config file can be added to by a program. */
-export function isPlainConfig(file: string): boolean {
-  return extname(file) === ".json";
 }

@@ -9,6 +9,8 @@ export const EXIT = {
   usage: 2,
   /** toolcell itself failed. */
   internal: 70,
+  /** The results could not be written, as on a full disk. */
+  output: 74,
   /** SIGINT */
   interrupted: 130,
   /** SIGPIPE: whoever read the output has gone. */

@@ -1,5 +1,6 @@
 /** The commands, their arguments and options. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import { candidates } from "./candidates.js";
 import { bench, type BenchOptions } from "./commands/bench.js";
 import { call, type CallOptions } from "./commands/call.js";
 import { describe, type DescribeOptions } from "./commands/describe.js";
@@ -7,14 +8,14 @@ import { doctor, type DoctorOptions } from "./commands/doctor.js";
 import { list, type ListOptions } from "./commands/list.js";
 import { newTool, type NewToolOptions } from "./commands/new-tool.js";
 import { run, type RunOptions } from "./commands/run.js";
-import { candidates, completionScript } from "./completion.js";
+import { completionScript } from "./completion.js";
 import { EXIT, type ExitCode } from "./exit-codes.js";
 import { Session } from "./session.js";
 import type { Terminal } from "./terminal.js";
 
 const EXIT_HELP = `
 Exit codes: 0 done, 1 the tool or plan failed, 2 a mistake in what was asked, 70 toolcell itself failed,
-130 interrupted, 141 nobody read the output, 143 terminated.`;
+74 the output could not be written, 130 interrupted, 141 nobody read the output, 143 terminated.`;
 
 /**
  * Builds the program.
@@ -117,9 +118,9 @@ Options of toolcell stand before the tool, fields of its input after it:
     .argument("[words...]")
     .allowUnknownOption()
     .action(async (words: string[]) => {
-      const found = await candidates(program, words, async () => {
-        await using session = await Session.open(terminal, {}, { spareCells: 0 });
-        return session.runtime.list().map(({ name }) => name);
+      const found = await candidates(program, words, async (options) => {
+        await using session = await Session.open(terminal, options, { spareCells: 0 });
+        return session.runtime.list();
       });
       if (found.length > 0) await terminal.print(found.join("\n"));
       done(EXIT.ok);

@@ -2,6 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { CommanderError, type Command } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.js";
+import { Interrupted } from "./interrupts.js";
+import { printable } from "./printable.js";
 import { buildProgram } from "./program.js";
 import type { Terminal } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -25,8 +27,10 @@ export async function runCommand(terminal: Terminal, words: readonly string[]): 
 function codeOf(error: unknown, terminal: Terminal): ExitCode {
   // Help and version were asked for; its other errors are told already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  // Whoever interrupted it knows.
+  if (error instanceof Interrupted) return error.exitCode;
   const message = error instanceof Error ? error.message : String(error);
-  terminal.note(terminal.style("red", `toolcell: ${message}`, "stderr"));
+  terminal.note(`toolcell: ${message}`, "red");
   if (error instanceof UsageError) return EXIT.usage;
   terminal.note(
     `This is a fault of toolcell; please report it. ${(error as Error | undefined)?.stack?.split("\n")[1]?.trim() ?? ""}`,
@@ -38,10 +42,10 @@ function speakThrough(command: Command, terminal: Terminal): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => void terminal.print(text.trimEnd()),
     writeErr: (text) => {
-      terminal.note(text.trimEnd());
+      terminal.show(printable(text.trimEnd()));
     },
-    outputError: (text, write) => {
-      write(terminal.style("red", text.replace(/^error: /, "toolcell: "), "stderr"));
+    outputError: (text) => {
+      terminal.note(text.replace(/^error: /, "toolcell: "), "red");
     },
     getOutHelpWidth: () => terminal.columns,
     getErrHelpWidth: () => terminal.columns,

@@ -11,7 +11,8 @@ import {
   type ToolRuntimeOptions,
 } from "../index.js";
 import { loadConfig, type Config, type ConfiguredModule } from "./config.js";
-import { EXIT, type ExitCode } from "./exit-codes.js";
+import type { ExitCode } from "./exit-codes.js";
+import { Interrupts, type Interrupted } from "./interrupts.js";
 import type { Terminal } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
@@ -37,35 +38,38 @@ export class Session implements AsyncDisposable {
   /** Aborts at the first Ctrl-C or SIGTERM, and when nobody reads the results any more. */
   readonly signal: AbortSignal;
   readonly #terminal: Terminal;
-  readonly #stop = new AbortController();
-  #endedBy: ExitCode | undefined;
+  readonly #interrupts: Interrupts;
+  #isOpen = false;
 
   private constructor(terminal: Terminal, runtime: ToolRuntime, config: Config, resources: readonly BoundResource[]) {
     this.#terminal = terminal;
     this.runtime = runtime;
     this.config = config;
     this.resources = resources;
-    this.signal = AbortSignal.any([this.#stop.signal, terminal.gone]);
-    process.on("SIGINT", this.#interrupted);
-    process.on("SIGTERM", this.#interrupted);
+    this.#interrupts = new Interrupts((name, isFirst) => {
+      this.#interrupted(name, isFirst);
+    });
+    this.signal = AbortSignal.any([this.#interrupts.signal, terminal.gone]);
     runtime.on("warning", ({ message }) => {
-      terminal.note(terminal.style("yellow", `warning: ${message}`, "stderr"));
+      terminal.note(`warning: ${message}`, "yellow");
     });
   }
 
   /**
    * Loads the config, makes a runtime and registers the tools.
    * @throws UsageError
+   * @throws Interrupted
    */
   static async open(terminal: Terminal, options: SessionOptions, more: ToolRuntimeOptions = {}): Promise<Session> {
     const folder = terminal.host.cwd;
+    // Until here a signal ends the process as Node has it, also out of a config that is a program and never ends.
     const config = await loadConfig(folder, options.config);
-    const runtime = makeRuntime(config, more);
-    const session = new Session(terminal, runtime, config, resourcesOf(config, options, folder));
+    const resources = resourcesOf(config, options, folder);
+    const session = new Session(terminal, makeRuntime(config, more), config, resources);
     try {
-      if (config.builtins) await runtime.use(builtins());
       const named = (options.load ?? []).map((module): ConfiguredModule => ({ module: resolve(folder, module) }));
-      await Promise.all([...config.modules, ...named].map((module) => load(runtime, module)));
+      await session.unlessInterrupted(session.#load([...config.modules, ...named]));
+      session.#isOpen = true;
     } catch (error) {
       await session.close();
       throw error;
@@ -80,7 +84,25 @@ export class Session implements AsyncDisposable {
 
   /** The code to end with, where a signal or a closed pipe has settled it. */
   exitCode(code: ExitCode): ExitCode {
-    return this.#endedBy ?? this.#terminal.exitCode(code);
+    return this.#interrupts.endedBy ?? this.#terminal.exitCode(code);
+  }
+
+  /**
+   * Waits for what no call is under way for yet, and which nothing would be lost by leaving.
+   * @throws Interrupted
+   */
+  async unlessInterrupted<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#interrupts;
+    return await new Promise((resolve, reject) => {
+      const leave = (): void => {
+        reject(signal.reason as Interrupted);
+      };
+      if (signal.aborted) leave();
+      signal.addEventListener("abort", leave, { once: true });
+      work.then(resolve, reject).finally(() => {
+        signal.removeEventListener("abort", leave);
+      });
+    });
   }
 
   async close(): Promise<void> {
@@ -89,22 +111,22 @@ export class Session implements AsyncDisposable {
       this.#terminal.note(`${quarantined} of its threads could not be ended: the process has to be killed.`);
       this.#terminal.isStuck = true;
     }
-    process.off("SIGINT", this.#interrupted);
-    process.off("SIGTERM", this.#interrupted);
+    this.#interrupts.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  readonly #interrupted = (name: NodeJS.Signals): void => {
-    const first = this.#endedBy === undefined;
-    this.#endedBy ??= name === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
-    if (first) {
-      this.#terminal.note(name === "SIGINT" ? "Cancelling. Ctrl-C again kills what does not stop." : "Stopping.");
-      this.#stop.abort(new Error(`${name} was received`));
-    } else void this.runtime.close({ graceMs: 0 });
-  };
+  async #load(modules: readonly ConfiguredModule[]): Promise<void> {
+    if (this.config.builtins) await this.runtime.use(builtins());
+    await Promise.all(modules.map((module) => load(this.runtime, module)));
+  }
+
+  #interrupted(name: NodeJS.Signals, isFirst: boolean): void {
+    if (!isFirst || !this.#isOpen) void this.runtime.close({ graceMs: 0 });
+    else this.#terminal.note(name === "SIGINT" ? "Cancelling. Ctrl-C again kills what does not stop." : "Stopping.");
+  }
 }
 
 function makeRuntime({ runtime, file }: Config, more: ToolRuntimeOptions): ToolRuntime {

@@ -1,4 +1,4 @@
-/** Quantiles of samples. */
+/** Figures of samples. */
 
 /** The value that `share` of the samples do not exceed, 0 to 1, interpolated; `NaN` of none. */
 export function quantile(samples: readonly number[], share: number): number {
@@ -7,4 +7,9 @@ export function quantile(samples: readonly number[], share: number): number {
   const low = sorted[Math.floor(place)] ?? NaN;
   const high = sorted[Math.ceil(place)] ?? NaN;
   return low + (high - low) * (place - Math.floor(place));
+}
+
+/** The greatest sample, of more than a call may have arguments; `NaN` of none. */
+export function greatest(samples: readonly number[]): number {
+  return samples.reduce((most, each) => Math.max(most, each), samples[0] ?? NaN);
 }

@@ -1,11 +1,14 @@
 /** Rows as a table of text. */
+import sliceAnsi from "slice-ansi";
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { oneLine } from "./printable.js";
 
-/** One column: its title, what stands in it, and on which side. */
+/** One column: its title, what stands in it, how that is styled, and on which side it stands. */
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => string;
+  readonly paint?: (text: string, row: Row) => string;
   readonly left?: boolean;
   /** Goes on in further lines where the table would be too wide. */
   readonly wraps?: boolean;
@@ -15,13 +18,13 @@ const GAP = 2;
 const LEAST_WRAPPED = 24;
 
 /**
- * Draws a table; texts may hold colours and wide letters.
+ * Draws a table; texts may hold wide letters, and whatever would spoil a line of it.
  * @param width columns of the terminal; nothing is wrapped without it
  */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width = Infinity): string {
-  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+  const cells = rows.map((row) => columns.map(({ cell, paint = (text) => text }) => paint(oneLine(cell(row)), row)));
   const natural = columns.map(({ title }, index) =>
-    Math.max(stringWidth(title), ...cells.map((row) => stringWidth(row[index] ?? ""))),
+    cells.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? "")), stringWidth(title)),
   );
   const widths = fit(columns, natural, width);
   const line = (texts: readonly string[]): string =>
@@ -35,7 +38,8 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   const lines = (texts: readonly string[]): string[] => {
     const parts = texts.map((text, index) =>
       columns[index]?.wraps && widths[index] !== natural[index]
-        ? wrapAnsi(text, widths[index] ?? 1).split("\n")
+        ? // Hard: a path, and a language without spaces, is one long word.
+          wrapAnsi(text, widths[index] ?? 1, { hard: true }).split("\n")
         : [text],
     );
     const height = Math.max(...parts.map((part) => part.length));
@@ -84,14 +88,31 @@ export function progressBar(done: number, total: number | undefined): string {
   return `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}`;
 }
 
-/** Cuts the beginning of a text that is too long. */
-export function clipStart(text: string, width: number): string {
-  return stringWidth(text) > width ? `…${text.slice(1 - width)}` : text;
+/** Cuts the beginning of a line that is too long, as {@link clipEnd} its end. */
+export function clipStart(line: string, width: number): string {
+  const whole = stringWidth(line);
+  return clipped(line, width, (room) => `…${sliceAnsi(line, whole - room)}`);
 }
 
-/** Cuts the end of a text that is too long, and all but its first line. */
-export function clipEnd(text: string, width: number): string {
-  const [first = ""] = text.split("\n", 1);
-  const short = stringWidth(first) > width ? `${first.slice(0, Math.max(0, width - 1))}…` : first;
-  return short === text || short.endsWith("…") ? short : `${short.slice(0, Math.max(0, width - 1))}…`;
+/**
+ * Cuts the end of a line that is too long. Colours take no room and are closed again; a wide letter is not halved.
+ * @param width columns
+ */
+export function clipEnd(line: string, width: number): string {
+  return clipped(line, width, (room) => `${sliceAnsi(line, 0, room)}…`);
+}
+
+function clipped(line: string, width: number, cut: (room: number) => string): string {
+  if (stringWidth(line) <= width) return line;
+  // The two libraries may differ about a letter of several code points: the measure of the result decides.
+  for (let room = width - 1; room > 0; room--) {
+    const short = cut(room);
+    if (stringWidth(short) <= width) return short;
+  }
+  return width > 0 ? "…" : "";
+}
+
+/** Fills a text up with spaces, by what it takes of the terminal. */
+export function padEnd(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - stringWidth(text)));
 }

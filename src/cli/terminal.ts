@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { ExitCode } from "./exit-codes.js";
 import { EXIT } from "./exit-codes.js";
+import { printable } from "./printable.js";
 
 /** Where a command runs. */
 export interface CommandHost {
@@ -27,16 +28,15 @@ export class Terminal {
   /** Whether a thread is left that cannot be ended, for which Node would wait for ever. */
   isStuck = false;
   readonly #gone = new AbortController();
+  /** What went wrong with stdout, where not just its reader has left. */
+  #fault: string | undefined;
 
   constructor(host: CommandHost) {
     this.host = host;
     this.gone = this.#gone.signal;
-    for (const stream of [host.stdout, host.stderr]) {
-      stream.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
-        if (stream === host.stdout) this.#gone.abort();
-      });
-    }
+    host.stdout.on("error", this.#lost);
+    // There is nowhere to say that nothing more can be said.
+    host.stderr.on("error", () => undefined);
   }
 
   /** Whether a picture that changes can be shown. */
@@ -48,7 +48,8 @@ export class Terminal {
   /** Columns of the terminal that people look at. */
   get columns(): number {
     const { stdout, stderr } = this.host;
-    return stderr.columns ?? stdout.columns ?? DEFAULT_COLUMNS;
+    // A terminal that was given no size says 0.
+    return [stderr.columns, stdout.columns].find((columns) => columns) ?? DEFAULT_COLUMNS;
   }
 
   /** Whether results go to a person. */
@@ -56,14 +57,29 @@ export class Terminal {
     return this.host.stdout.isTTY === true;
   }
 
-  /** Writes a result. Resolves when the pipe has taken it. */
-  print(text: string): Promise<void> {
-    return write(this.host.stdout, `${text}\n`);
+  /** Writes a result. Resolves when the pipe has taken it, or nothing takes it any more. */
+  async print(text: string): Promise<void> {
+    const error = await write(this.host.stdout, `${text}\n`);
+    if (error) this.#lost(error);
   }
 
-  /** Writes what is no result. */
-  note(text: string): void {
+  /**
+   * Writes what is no result: one entry, whatever it is made of. Control characters in it are written out, and its further
+   * lines are indented, so that none of them passes for another entry.
+   */
+  note(text: string, style?: Style): void {
+    const entry = printable(text.trimEnd()).replaceAll("\n", "\n  ");
+    this.show(style === undefined ? entry : this.style(style, entry, "stderr"));
+  }
+
+  /** Writes to stderr what is laid out, and made {@link printable}, already. */
+  show(text: string): void {
     this.host.stderr.write(`${text}\n`);
+  }
+
+  /** Resolves when stderr has taken what was written. */
+  async flush(): Promise<void> {
+    await write(this.host.stderr, "");
   }
 
   /** Styles a text for one of the streams, where that shows colours. */
@@ -73,8 +89,18 @@ export class Terminal {
 
   /** The code to end with: that nobody listens stands over what was to be said. */
   exitCode(code: ExitCode): ExitCode {
+    if (this.#fault !== undefined) return EXIT.output;
     return this.gone.aborted ? EXIT.pipe : code;
   }
+
+  readonly #lost = ({ code, message }: NodeJS.ErrnoException): void => {
+    if (this.gone.aborted) return;
+    if (code !== "EPIPE" && code !== "ERR_STREAM_DESTROYED") {
+      this.#fault = code ?? message;
+      this.note(`toolcell: the output cannot be written (${this.#fault}).`, "red");
+    }
+    this.#gone.abort();
+  };
 
   #hasColors(stream: "stdout" | "stderr"): boolean {
     const { env } = this.host;
@@ -87,11 +113,8 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== "" && value !== "0" && value !== "false";
 }
 
-function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+function write(stream: NodeJS.WritableStream, text: string): Promise<Error | null | undefined> {
   return new Promise((resolve) => {
-    // Whether it was written or nobody reads: the error event tells the latter.
-    stream.write(text, () => {
-      resolve();
-    });
+    stream.write(text, resolve);
   });
 }

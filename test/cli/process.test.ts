@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -18,8 +19,12 @@ describe("the command as a process", () => {
     child = undefined;
   });
 
-  const start = (words: string[]): ChildProcess => {
-    child = spawn(process.execPath, [MAIN, ...words], { cwd: folder().path, stdio: ["ignore", "pipe", "pipe"] });
+  const start = (words: string[], env: Readonly<Record<string, string>> = {}): ChildProcess => {
+    child = spawn(process.execPath, [MAIN, ...words], {
+      cwd: folder().path,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    });
     return child;
   };
   const module = (name: string, execute: string): string =>
@@ -122,5 +127,76 @@ describe("the command as a process", () => {
     expect(JSON.parse(await report))
       .to.deep.include({ outcome: "cancelled" })
       .and.have.nested.property("steps.b.outcome", "cancelled");
+  });
+
+  /** A config, which is a program, that sends the command a signal once it listens. */
+  const signalling = (name: NodeJS.Signals, config: object): string =>
+    folder().write(
+      "toolcell.config.mjs",
+      `process.on("newListener", (name) => {
+         if (name === "${name}") setImmediate(() => process.kill(process.pid, "${name}"));
+       });
+       export default ${JSON.stringify(config)};`,
+    );
+
+  for (const [name, code] of [
+    ["SIGINT", EXIT.interrupted],
+    ["SIGTERM", EXIT.terminated],
+  ] as const) {
+    it(`ends at the first ${name} while modules load`, async () => {
+      folder().write("spins.mjs", "for (;;);");
+      folder().write("waits.mjs", "await new Promise(() => {});");
+      signalling(name, { modules: ["spins.mjs", "waits.mjs"], runtime: { graceMs: 600_000 } });
+      const running = start(["list"]);
+      const [stdout, stderr] = streamsOf(running);
+      const said = Promise.all([text(stdout), text(stderr)]);
+      expect((await once(running, "exit"))[0]).to.equal(code);
+      expect(await said).to.deep.equal(["", ""]);
+    });
+  }
+
+  it("ends at the first SIGINT while it waits for an input from stdin", async () => {
+    signalling("SIGINT", {});
+    child = spawn(process.execPath, [MAIN, "call", "read-file", "-"], { cwd: folder().path, stdio: "pipe" });
+    expect((await once(child, "exit"))[0]).to.equal(EXIT.interrupted);
+  });
+
+  const runToEnd = async (words: string[], env?: Readonly<Record<string, string>>): Promise<[unknown, string]> => {
+    const running = start(words, env);
+    const [, stderr] = streamsOf(running);
+    const [said, [code]] = await Promise.all([text(stderr), once(running, "exit")]);
+    return [code, said];
+  };
+
+  it("ends though a config leaves something open", async () => {
+    folder().write("toolcell.config.mjs", "setInterval(() => undefined, 1_000); export default {};");
+    expect(await runToEnd(["list"])).to.deep.equal([EXIT.ok, ""]);
+  });
+
+  it("says in one line that there is no folder for temporary files", async () => {
+    const [code, said] = await runToEnd(["doctor"], { TMPDIR: folder().join("none") });
+    expect(code).to.equal(EXIT.usage);
+    expect(said).to.match(/^toolcell: Nothing can be written into .*none, .*\(ENOENT\); set TMPDIR to another\.\n$/);
+  });
+
+  it("says in one line that the current folder is gone", async () => {
+    const gone = folder().mkdir("gone");
+    const script = `cd "${gone}" && rmdir "${gone}" && exec "${process.execPath}" "${MAIN}" list`;
+    child = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "pipe"] });
+    const [said, [code]] = await Promise.all([text(streamsOf(child)[1]), once(child, "exit")]);
+    expect(code).to.equal(EXIT.usage);
+    expect(said).to.match(/^toolcell: The current folder is gone[^\n]*\n$/);
+  });
+
+  it("says in one line that the output cannot be written", async function () {
+    if (!existsSync("/dev/full")) this.skip(); // A device of Linux.
+    const full = openSync("/dev/full", "w");
+    child = spawn(process.execPath, [MAIN, "list"], { cwd: folder().path, stdio: ["ignore", full, "pipe"] });
+    closeSync(full);
+    const { stderr } = child;
+    if (!stderr) throw new Error("the child has no pipe");
+    const [said, [code]] = await Promise.all([text(stderr), once(child, "exit")]);
+    expect(said).to.equal("toolcell: the output cannot be written (ENOSPC).\n");
+    expect(code).to.equal(EXIT.output);
   });
 });

@@ -5,9 +5,10 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { PHASES, ToolRuntimeError, type Outcome, type ToolExecutionTrace } from "../../index.js";
 import { loadPlan, runPlan, type LoadedPlan } from "../../plan/index.js";
 import { readInput } from "../call-input.js";
+import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import { Session, type SessionOptions } from "../session.js";
-import { quantile } from "../statistics.js";
+import { greatest, quantile } from "../statistics.js";
 import { milliseconds, table } from "../table.js";
 import type { Terminal } from "../terminal.js";
 import { findTool } from "../tool-name.js";
@@ -51,6 +52,9 @@ export async function bench(
   const plan = (await stat(resolve(cwd, subject)).catch(() => undefined))?.isFile()
     ? await planOf(subject, cwd)
     : undefined;
+  if (plan && words.length > 0) {
+    throw new UsageError(`A plan takes no input; "${words[0]}" is too many. Options stand before the plan.`);
+  }
   await using session = await Session.open(terminal, options);
   const work = plan ? planWork(session, plan) : await toolWork(terminal, session, subject, words, options);
   const { plans, calls, warmUp } = options;
@@ -63,7 +67,7 @@ export async function bench(
   terminal.note(`measuring: ${calls} of each of ${plans} plans`);
   const measured = await many("bench", calls);
   const report = reportOf(measured);
-  await terminal.print(options.json ? JSON.stringify(report, undefined, 2) : draw(report));
+  await terminal.print(options.json ? documentText(report) : draw(report));
   return session.exitCode(report.outcomes["ok"] === report.calls ? EXIT.ok : EXIT.failed);
 }
 
@@ -106,7 +110,7 @@ async function toolWork(
 ): Promise<Work> {
   const { runtime, signal } = session;
   const spec = findTool(runtime, name);
-  const input = await readInput(spec, words, terminal.host);
+  const input = await session.unlessInterrupted(readInput(spec, words, terminal.host));
   return async (planId, times) => {
     const context = session.context(planId);
     const traces: ToolExecutionTrace[] = [];
@@ -180,7 +184,7 @@ function reportOf({ traces, planTimes, wallMs, loopDelay }: Measured): BenchRepo
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { outcome } of traces) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   const medianMs = quantile(planTimes, 0.5);
-  const slowestMs = Math.max(...planTimes);
+  const slowestMs = greatest(planTimes);
   return {
     calls: traces.length,
     wallMs,

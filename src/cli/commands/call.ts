@@ -8,7 +8,9 @@ import {
   type ToolResult,
 } from "../../index.js";
 import { readInput } from "../call-input.js";
+import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
+import { oneLine, printable } from "../printable.js";
 import { Session, type SessionOptions } from "../session.js";
 import { clipEnd, milliseconds, progressBar } from "../table.js";
 import type { Terminal } from "../terminal.js";
@@ -33,7 +35,7 @@ export async function call(
   await using session = await Session.open(terminal, options, { spareCells: 0 });
   const { runtime } = session;
   const spec = findTool(runtime, name);
-  const input = await readInput(spec, words, terminal.host);
+  const input = await session.unlessInterrupted(readInput(spec, words, terminal.host));
   const progress = options.quiet ? undefined : showEvents(terminal, session);
   const context = session.context("call");
   try {
@@ -51,11 +53,11 @@ export async function call(
 }
 
 async function report(terminal: Terminal, result: ToolResult, options: CallOptions): Promise<ExitCode> {
-  if (options.json) await terminal.print(JSON.stringify(result, undefined, 2));
+  if (options.json) await terminal.print(documentText(result));
   if (!result.success) return fail(terminal, result, options);
   if (!options.json) {
     const { output, changes } = result;
-    if (output !== undefined) await terminal.print(textOf(output, options.raw ?? false));
+    if (output !== undefined) await terminal.print(textOf(terminal, output, options));
     if (!options.quiet)
       for (const { operation, resourceId, path } of changes) terminal.note(`${operation} ${path ?? resourceId}`);
   }
@@ -65,7 +67,7 @@ async function report(terminal: Terminal, result: ToolResult, options: CallOptio
 
 function fail(terminal: Terminal, { error, trace }: ToolFailure, options: CallOptions): ExitCode {
   if (trace.outcome === "invalid_input") throw new UsageError(error.message);
-  terminal.note(terminal.style("red", `${error.code}: ${error.message}`, "stderr"));
+  terminal.note(`${error.code}: ${error.message}`, "red");
   if (options.trace) terminal.note(traceLine(trace));
   return EXIT.failed;
 }
@@ -79,33 +81,34 @@ async function reportError(
   if (!(error instanceof ToolRuntimeError || error instanceof ToolCancelledError)) throw error;
   if (options.json) {
     const { code, message, details } = error;
-    await terminal.print(JSON.stringify({ success: false, error: { code, message, details }, trace }, undefined, 2));
+    await terminal.print(documentText({ success: false, error: { code, message, details }, trace }));
   }
-  terminal.note(terminal.style("red", `${error.code}: ${error.message}`, "stderr"));
+  terminal.note(`${error.code}: ${error.message}`, "red");
   if (options.trace && trace) terminal.note(traceLine(trace));
   return EXIT.failed;
 }
 
 /** What a tool logs, and how far it is, on stderr. */
 function showEvents(terminal: Terminal, { runtime }: Session): ReturnType<typeof createLogUpdate> | undefined {
+  const update = terminal.isLive ? createLogUpdate(terminal.host.stderr) : undefined;
   runtime.on("log", ({ level, message, data }) => {
-    terminal.note(`${level}: ${message}${data === undefined ? "" : ` ${JSON.stringify(data)}`}`);
+    // The bar is drawn anew below; it would else be taken for one that stands under the line.
+    update?.clear();
+    terminal.note(`${level}: ${message}${data === undefined ? "" : ` ${documentText(data, 0)}`}`);
   });
-  if (!terminal.isLive) return undefined;
-  const update = createLogUpdate(terminal.host.stderr);
+  if (!update) return undefined;
   runtime.on("progress", ({ done, total, message }) => {
-    const parts = [progressBar(done, total), total === undefined ? String(done) : `${done} of ${total}`, message ?? ""];
+    const count = total === undefined ? String(done) : `${done} of ${total}`;
+    const parts = [progressBar(done, total), count, oneLine(message ?? "")];
     update(clipEnd(parts.filter((part) => part !== "").join("  "), terminal.columns - 1));
   });
   return update;
 }
 
-function textOf(output: unknown, raw: boolean): string {
-  return raw && typeof output === "string" ? output : JSON.stringify(output, replaceBigInt, 2);
-}
-
-function replaceBigInt(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
+/** An output. A raw one is given on as it is, but to a terminal, which would do what it says. */
+function textOf(terminal: Terminal, output: unknown, { raw }: CallOptions): string {
+  if (!raw || typeof output !== "string") return documentText(output);
+  return terminal.printsToPerson ? printable(output) : output;
 }
 
 function traceLine({ outcome, cell, phases, durationMs }: ToolExecutionTrace): string {

@@ -1,7 +1,9 @@
 /** `toolcell describe TOOL`: what it takes and gives, what it may do here, and what holds it to that. */
 import wrapAnsi from "wrap-ansi";
 import type { JsonSchema, ToolDescriptor } from "../../index.js";
+import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
+import { oneLine, printable } from "../printable.js";
 import { Session, type SessionOptions } from "../session.js";
 import { table } from "../table.js";
 import type { Terminal } from "../terminal.js";
@@ -16,7 +18,7 @@ export async function describe(terminal: Terminal, name: string, options: Descri
   await using session = await Session.open(terminal, options, { spareCells: 0 });
   const { name: found } = findTool(session.runtime, name);
   const descriptor = await session.runtime.discover(found, session.context("describe", !options.write));
-  await terminal.print(options.json ? JSON.stringify(descriptor, undefined, 2) : draw(terminal, descriptor));
+  await terminal.print(options.json ? documentText(descriptor) : draw(terminal, descriptor));
   return session.exitCode(EXIT.ok);
 }
 
@@ -27,8 +29,8 @@ function draw(terminal: Terminal, descriptor: ToolDescriptor): string {
   const bold = (text: string): string => terminal.style("bold", text);
   const yes = (value: boolean | undefined): string => (value === undefined ? "says nothing" : value ? "yes" : "no");
   const parts = [
-    `${bold(name)}${version === undefined ? "" : ` ${version}`}  ${terminal.style("dim", source)}`,
-    width === Infinity ? description : wrapAnsi(description, width),
+    `${bold(oneLine(name))}${version === undefined ? "" : ` ${oneLine(version)}`}  ${terminal.style("dim", oneLine(source))}`,
+    indent(width === Infinity ? printable(description) : wrapAnsi(printable(description), width, { hard: true })),
     "",
     bold("Input"),
     fields(inputSchema, width),
@@ -50,7 +52,8 @@ function draw(terminal: Terminal, descriptor: ToolDescriptor): string {
           {
             title: "holds",
             left: true,
-            cell: ({ holds }) => (holds ? terminal.style("green", "yes") : terminal.style("red", "no")),
+            cell: ({ holds }) => (holds ? "yes" : "no"),
+            paint: (text, { holds }) => terminal.style(holds ? "green" : "red", text),
           },
         ],
         enforcement,
@@ -78,7 +81,7 @@ interface ObjectSchema {
 /** A schema's fields, where it is one of an object; else the schema as it is. */
 function fields(schema: JsonSchema, width: number): string {
   const { properties, required = [] } = (typeof schema === "object" ? schema : {}) as ObjectSchema;
-  if (!properties || Object.keys(properties).length === 0) return `  ${typeOf(schema)}`;
+  if (!properties || Object.keys(properties).length === 0) return `  ${oneLine(typeOf(schema))}`;
   const rows = Object.entries(properties).map(([name, field]): Field => ({
     name,
     type: typeOf(field),

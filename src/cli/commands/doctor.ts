@@ -3,10 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, freemem, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { ToolRuntime, type Enforcement, type Plan } from "../../index.js";
+import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import type { ProbeInput } from "../probe.js";
 import { milliseconds, table } from "../table.js";
 import type { Style, Terminal } from "../terminal.js";
+import { UsageError } from "../usage-error.js";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -27,7 +29,7 @@ const MIB = 1024 * 1024;
 
 export async function doctor(terminal: Terminal, options: DoctorOptions): Promise<ExitCode> {
   const findings = [...hostFindings(), ...(await cellFindings())];
-  if (options.json) await terminal.print(JSON.stringify(findings, undefined, 2));
+  if (options.json) await terminal.print(documentText(findings));
   else await terminal.print(draw(terminal, findings));
   return findings.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.ok;
 }
@@ -40,7 +42,12 @@ function draw(terminal: Terminal, findings: readonly Finding[]): string {
   };
   return table(
     [
-      { title: "", left: true, cell: ({ state }) => terminal.style(...marks[state]) },
+      {
+        title: "",
+        left: true,
+        cell: ({ state }) => marks[state][1],
+        paint: (text, { state }) => terminal.style(marks[state][0], text),
+      },
       { title: "what", left: true, cell: ({ what }) => what },
       { title: "found", left: true, wraps: true, cell: ({ found }) => found },
     ],
@@ -79,7 +86,7 @@ function hostFindings(): Finding[] {
 }
 
 async function cellFindings(): Promise<Finding[]> {
-  const folder = await mkdtemp(join(tmpdir(), "toolcell-doctor-"));
+  const folder = await temporaryFolder();
   await using runtime = new ToolRuntime({ spareCells: 0, graceMs: KILL_AFTER_MS });
   try {
     const secret = join(folder, "secret.txt");
@@ -105,6 +112,17 @@ async function cellFindings(): Promise<Finding[]> {
     return [{ what: "a cell starts", state: "bad", found }];
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function temporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), "toolcell-doctor-"));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `Nothing can be written into ${tmpdir()}, the folder for temporary files (${String(code)}); set TMPDIR to another.`,
+    );
   }
 }
 

@@ -1,11 +1,14 @@
 /** `toolcell new tool NAME`: a typed tool with a test that passes at once, entered in the config. */
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
-import { isPlainConfig, loadConfig } from "../config.js";
+import { dirname, extname, join, relative, resolve } from "node:path";
+import { loadConfig } from "../config.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
+import { parseJson } from "../json-text.js";
 import type { Terminal } from "../terminal.js";
 import { UsageError } from "../usage-error.js";
+import { isThere, NewFiles } from "./new-files.js";
+import { testText, toolText } from "./tool-files.js";
 
 /** Options of the command. */
 export interface NewToolOptions {
@@ -26,52 +29,87 @@ export async function newTool(terminal: Terminal, name: string, options: NewTool
   const base = full.slice(full.indexOf("/") + 1);
   // The tool is an ES module; by its name alone it is one only where the package says so.
   const ending = `${(await isModulePackage(folder)) ? "" : "m"}${options.ts ? "ts" : "js"}`;
-  const files = new Map([
-    [join(folder, `${base}.${ending}`), toolText(full, options.ts ?? false)],
-    [join(folder, `${base}.test.${ending}`), testText(full, base, ending)],
-  ]);
-  for (const path of files.keys()) {
-    if (await exists(path)) throw new UsageError(`${relative(cwd, path)} is there already.`);
+  const [tool, test] = [join(folder, `${base}.${ending}`), join(folder, `${base}.test.${ending}`)];
+  for (const path of [tool, test]) {
+    if (await isThere(path)) throw new UsageError(`${relative(cwd, path)} is there already.`);
   }
-  await mkdir(folder, { recursive: true });
-  for (const [path, text] of files) {
-    await writeFile(path, text, { flag: "wx" });
-    terminal.note(`created ${relative(cwd, path)}`);
-  }
-  await enterInConfig(terminal, cwd, join(folder, `${base}.${ending}`));
+  const entry = await configEntry(cwd, tool);
+  await written(cwd, async (files) => {
+    await files.folder(folder);
+    await files.file(tool, toolText(full, options.ts ?? false));
+    await files.file(test, testText(full, base, ending));
+    if (entry.text !== undefined) await files.replace(entry.file, entry.text);
+  });
+  for (const path of [tool, test]) terminal.note(`created ${relative(cwd, path)}`);
+  if (entry.note !== undefined) terminal.note(entry.note);
   lookForTypeBox(terminal, cwd);
   terminal.note("");
   terminal.note(`try it:   npx toolcell call ${full} --text "one two three"`);
-  terminal.note(`test it:  node --test ${relative(cwd, join(folder, `${base}.test.${ending}`))}`);
+  terminal.note(`test it:  node --test ${shellWord(relative(cwd, test))}`);
   return EXIT.ok;
+}
+
+/** Does it all, or leaves nothing behind. */
+async function written(cwd: string, work: (files: NewFiles) => Promise<void>): Promise<void> {
+  await using files = new NewFiles();
+  try {
+    await work(files);
+    files.keep();
+  } catch (error) {
+    const { code, path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string };
+    const place = dest ?? path;
+    if (code === undefined || place === undefined) throw error;
+    const near = relative(cwd, place);
+    throw new UsageError(
+      `${near === "" || near.startsWith("..") ? place : near} cannot be made (${code}); nothing was changed.`,
+    );
+  }
 }
 
 /** Whether the nearest package.json upwards makes `.js` files ES modules. */
 async function isModulePackage(folder: string): Promise<boolean> {
   for (let at = folder; ; at = dirname(at)) {
-    const text = await readFile(join(at, "package.json"), "utf8").catch(() => undefined);
-    if (text !== undefined) return (JSON.parse(text) as { type?: unknown }).type === "module";
+    const file = join(at, "package.json");
+    const text = await readFile(file, "utf8").catch(() => undefined);
+    if (text !== undefined) return (parseJson(text, file) as { type?: unknown } | null)?.type === "module";
     if (dirname(at) === at) return false;
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
+/** What becomes of the config. */
+interface ConfigEntry {
+  readonly file: string;
+  /** What it is to hold; absent where it stays as it is. */
+  readonly text?: string;
+  /** What to tell. */
+  readonly note?: string;
 }
 
-async function enterInConfig(terminal: Terminal, cwd: string, module: string): Promise<void> {
+/** How the tool gets into the config. */
+async function configEntry(cwd: string, module: string): Promise<ConfigEntry> {
   const config = await loadConfig(cwd, undefined);
   const file = config.file ?? join(cwd, "toolcell.config.json");
-  const written = `./${relative(dirname(file), module).replaceAll("\\", "/")}`;
-  if (config.modules.some((each) => each.module === module)) return;
-  if (!isPlainConfig(file)) {
-    terminal.note(`add ${JSON.stringify(written)} to \`modules\` of ${relative(cwd, file)}`);
-    return;
+  const path = `./${relative(dirname(file), module).replaceAll("\\", "/")}`;
+  if (config.modules.some((each) => each.module === module)) return { file };
+  const before = config.file === undefined ? {} : await plainConfig(config.file);
+  // A program, YAML, and JSON with what only YAML knows: written anew they would lose what they are.
+  if (!before) return { file, note: `add ${JSON.stringify(path)} to \`modules\` of ${relative(cwd, file)}` };
+  const after = { ...before, modules: [...(before.modules ?? []), path] };
+  return {
+    file,
+    text: `${JSON.stringify(after, undefined, 2)}\n`,
+    note: `${config.file === undefined ? "created" : "changed"} ${relative(cwd, file)}`,
+  };
+}
+
+/** A config that is JSON to the letter, which a program can add to. */
+async function plainConfig(file: string): Promise<{ modules?: unknown[] } | undefined> {
+  if (extname(file) !== ".json") return undefined;
+  try {
+    return parseJson(await readFile(file, "utf8"), file) as { modules?: unknown[] };
+  } catch {
+    return undefined;
   }
-  const before = config.file === undefined ? {} : (JSON.parse(await readFile(file, "utf8")) as { modules?: unknown[] });
-  const after = { ...before, modules: [...(before.modules ?? []), written] };
-  await writeFile(file, `${JSON.stringify(after, undefined, 2)}\n`);
-  terminal.note(`${config.file === undefined ? "created" : "changed"} ${relative(cwd, file)}`);
 }
 
 /** The tool imports TypeBox from where it stands, which strict package managers allow only for what a project names itself. */
@@ -88,45 +126,8 @@ function lookForTypeBox(terminal: Terminal, cwd: string): void {
   }
 }
 
-function toolText(name: string, typescript: boolean): string {
-  const check = typescript ? "" : "// @ts-check\n";
-  return `${check}import { defineTool } from "toolcell/tool";
-import { Type } from "@sinclair/typebox";
-
-export default defineTool(import.meta.url, {
-  name: "${name}",
-  description: "Counts the words of a text.",
-  inputSchema: Type.Object({
-    text: Type.String({ description: "What to count in." }),
-  }),
-  outputSchema: Type.Object({ words: Type.Integer() }),
-  // It only computes: it may run in a read-only plan, and in several cells at once.
-  capability: { writes: false, stateless: true, idempotent: true },
-  execute({ text }, context) {
-    context.cancellationToken.check();
-    return { words: text.split(/\\s+/).filter((word) => word !== "").length };
-  },
-});
-`;
-}
-
-function testText(name: string, base: string, ending: string): string {
-  return `import assert from "node:assert/strict";
-import { test } from "node:test";
-import { ToolRuntime } from "toolcell";
-import tool from "./${base}.${ending}";
-
-test("${name} counts words, in a cell of its own", async () => {
-  const runtime = new ToolRuntime({ spareCells: 0 });
-  try {
-    runtime.register(tool);
-    const plan = runtime.plan({ planId: "test", readOnly: true });
-    const result = await plan.execute(tool, { text: "one two  three" });
-    assert.deepEqual(result.output, { words: 3 });
-    assert.equal(result.trace.cell?.tier, "thread");
-  } finally {
-    await runtime.close();
-  }
-});
-`;
+/** A path as one word of a command line of sh. */
+function shellWord(path: string): string {
+  const word = path.startsWith("-") ? `./${path}` : path;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,8 @@
 /** `toolcell run PLAN`: runs a plan file; its result is one JSON document on stdout. */
 import { ToolRuntimeError } from "../../index.js";
-import { checkPlan, loadPlan, runPlan, type LoadedPlan } from "../../plan/index.js";
+import { checkPlan, loadPlan, runPlan, type LoadedPlan, type Problem } from "../../plan/index.js";
 import { planDisplay } from "../display/plan-display.js";
+import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import { Session, type SessionOptions } from "../session.js";
 import type { Terminal } from "../terminal.js";
@@ -17,51 +18,68 @@ export interface RunOptions extends Omit<SessionOptions, "write" | "bind"> {
 }
 
 export async function run(terminal: Terminal, file: string, options: RunOptions): Promise<ExitCode> {
-  const loaded = await usage(() => loadPlan(file, terminal.host.cwd));
+  let loaded: LoadedPlan;
+  try {
+    loaded = await loadPlan(file, terminal.host.cwd);
+  } catch (error) {
+    const problems = problemsOf(error);
+    if (problems) return await reportProblems(terminal, file, problems, options);
+    throw usageError(error);
+  }
   const params = paramsOf(options.set ?? []);
   await using session = await Session.open(terminal, options);
   const { runtime, signal } = session;
   const problems = checkPlan(loaded, runtime, Object.keys(params));
-  if (options.dryRun === true || problems.length > 0) return await reportProblems(terminal, loaded, problems, options);
+  if (problems.length > 0) return await reportProblems(terminal, file, problems, options);
+  if (options.dryRun === true) return await reportDryRun(terminal, loaded, options);
   const display = options.quiet ? undefined : planDisplay(terminal, runtime, loaded.planId, loaded.plan);
   try {
-    const report = await usage(() =>
-      runPlan(runtime, loaded, { params, signal, ...(display && { onEvent: display.event.bind(display) }) }),
-    );
+    const report = await runPlan(runtime, loaded, {
+      params,
+      signal,
+      ...(display && { onEvent: display.event.bind(display) }),
+    });
     display?.end(report);
     // A person who watched has seen the table; a pipe gets the document.
-    if (options.json === true || !terminal.printsToPerson) await terminal.print(JSON.stringify(report, undefined, 2));
+    if (options.json === true || !terminal.printsToPerson) await terminal.print(documentText(report));
     return session.exitCode(report.outcome === "ok" ? EXIT.ok : EXIT.failed);
   } catch (error) {
     display?.end(undefined);
-    throw error;
+    throw usageError(error);
   }
 }
 
 async function reportProblems(
   terminal: Terminal,
-  { file, plan }: LoadedPlan,
-  problems: ReturnType<typeof checkPlan>,
+  file: string,
+  problems: readonly Problem[],
   { json }: RunOptions,
 ): Promise<ExitCode> {
-  if (json) await terminal.print(JSON.stringify({ file, problems }, undefined, 2));
+  if (json) await terminal.print(documentText({ file, problems }));
   else for (const { line, column, message } of problems) terminal.note(`${file}:${line}:${column} ${message}`);
-  if (problems.length > 0) return EXIT.usage;
-  if (!json)
+  return EXIT.usage;
+}
+
+async function reportDryRun(terminal: Terminal, { file, plan }: LoadedPlan, { json }: RunOptions): Promise<ExitCode> {
+  const { length } = plan.steps;
+  if (json) await terminal.print(documentText({ file, problems: [] }));
+  else
     terminal.note(
-      `${file}: ${plan.steps.length} ${plan.steps.length === 1 ? "step" : "steps"}, nothing is wrong that can be known beforehand.`,
+      `${file}: ${length} ${length === 1 ? "step" : "steps"}, nothing is wrong that can be known beforehand.`,
     );
   return EXIT.ok;
 }
 
+/** The problems that keep a plan from being read; undefined where it is not that. */
+function problemsOf(error: unknown): readonly Problem[] | undefined {
+  const { problems } = error instanceof ToolRuntimeError ? error.details : {};
+  return Array.isArray(problems) ? (problems as readonly Problem[]) : undefined;
+}
+
 /** What is wrong with the file is the user's to mend. */
-async function usage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ToolRuntimeError && error.code === "INVALID_PLAN") throw new UsageError(error.message);
-    throw error;
-  }
+function usageError(error: unknown): unknown {
+  const isPlans = error instanceof ToolRuntimeError && error.code === "INVALID_PLAN";
+  return isPlans ? new UsageError(error.message) : error;
 }
 
 function paramsOf(texts: readonly string[]): Record<string, unknown> {

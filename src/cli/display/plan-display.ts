@@ -3,7 +3,7 @@ import { createLogUpdate } from "log-update";
 import type { ToolRuntime } from "../../index.js";
 import type { PlanEvent, PlanFile, PlanReport } from "../../plan/index.js";
 import { milliseconds } from "../table.js";
-import type { Terminal } from "../terminal.js";
+import type { Style, Terminal } from "../terminal.js";
 import { frame, summary, type Paint } from "./plan-frame.js";
 import { PlanState } from "./plan-state.js";
 
@@ -53,18 +53,18 @@ class LiveDisplay implements PlanDisplay {
   event(event: PlanEvent): void {
     this.#state.apply(event);
     const line = troubleOf(event);
-    if (line !== undefined) this.#line(this.#paint("yellow", line));
+    if (line !== undefined) this.#line(line, "yellow");
   }
 
   end(report: PlanReport | undefined): void {
     clearInterval(this.#timer);
     this.#update.clear();
-    if (report) this.#terminal.note(summary(this.#state, report, this.#terminal.columns, this.#paint));
+    if (report) this.#terminal.show(summary(this.#state, report, this.#terminal.columns, this.#paint));
   }
 
-  #line(text: string): void {
+  #line(text: string, style?: Style): void {
     this.#update.clear();
-    this.#terminal.note(text);
+    this.#terminal.note(text, style);
     this.#draw();
   }
 
@@ -101,7 +101,7 @@ class LineDisplay implements PlanDisplay {
   }
 
   end(report: PlanReport | undefined): void {
-    if (report) this.#terminal.note(summary(this.#state, report, this.#terminal.columns, this.#paint));
+    if (report) this.#terminal.show(summary(this.#state, report, this.#terminal.columns, this.#paint));
   }
 }
 

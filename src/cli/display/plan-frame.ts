@@ -2,7 +2,8 @@
 import stringWidth from "string-width";
 import type { OpenCall } from "../../index.js";
 import type { PlanReport } from "../../plan/index.js";
-import { clipEnd, milliseconds, progressBar, table, type Column } from "../table.js";
+import { oneLine } from "../printable.js";
+import { clipEnd, milliseconds, padEnd, progressBar, table, type Column } from "../table.js";
 import type { Style } from "../terminal.js";
 import type { PlanState, StepState } from "./plan-state.js";
 
@@ -27,16 +28,17 @@ export function frame(state: PlanState, columns: number, rows: number, paint: Pa
   const now = performance.now();
   const room = Math.max(3, Math.min(ROWS_SHOWN, rows - 4));
   const shown = pick(state.steps, room);
-  const width = Math.max(...shown.map(({ id }) => stringWidth(id)));
-  const lines = shown.map((step) => {
+  const ids = shown.map(({ id }) => oneLine(id));
+  const width = Math.max(...ids.map((id) => stringWidth(id)));
+  const lines = shown.map((step, index) => {
     const [style, mark] = MARKS[step.state];
-    return clipEnd(`${paint(style, mark)} ${step.id.padEnd(width)}  ${doing(state, step, now, paint)}`, columns - 1);
+    return `${paint(style, mark)} ${padEnd(ids[index] ?? "", width)}  ${doing(state, step, now, paint)}`;
   });
   const hidden = state.steps.length - shown.length;
   if (hidden > 0) lines.push(paint("dim", `  and ${hidden} more steps`));
   const running = state.open.length;
-  const head = `${state.planId}  ${state.ended} of ${state.steps.length} steps, ${running} ${running === 1 ? "call" : "calls"} under way, ${seconds(now - state.began)}`;
-  return [paint("bold", clipEnd(head, columns - 1)), ...lines];
+  const head = `${oneLine(state.planId)}  ${state.ended} of ${state.steps.length} steps, ${running} ${running === 1 ? "call" : "calls"} under way, ${seconds(now - state.began)}`;
+  return [paint("bold", head), ...lines].map((line) => clipEnd(line, columns - 1));
 }
 
 /** The table that stays. */
@@ -47,10 +49,8 @@ export function summary(state: PlanState, report: PlanReport, columns: number, p
     {
       title: "outcome",
       left: true,
-      cell: (step) => {
-        const [style, mark] = MARKS[step.state];
-        return paint(style, `${mark} ${step.state}`);
-      },
+      cell: ({ state: own }) => `${MARKS[own][1]} ${own}`,
+      paint: (text, { state: own }) => paint(MARKS[own][0], text),
     },
     { title: "calls", cell: ({ calls }) => String(calls) },
     { title: "ms", cell: ({ report: own }) => (own ? milliseconds(own.durationMs) : "") },
@@ -58,12 +58,12 @@ export function summary(state: PlanState, report: PlanReport, columns: number, p
   ];
   const { outcome, calls, durationMs, cost } = report;
   const paid = cost > 0 ? `, cost ${cost}` : "";
-  const end = `${report.plan}: ${outcome}, ${calls} ${calls === 1 ? "call" : "calls"} in ${seconds(durationMs)}${paid}`;
+  const end = `${oneLine(report.plan)}: ${outcome}, ${calls} ${calls === 1 ? "call" : "calls"} in ${seconds(durationMs)}${paid}`;
   return `${table(cells, state.steps)}\n${paint(outcome === "ok" ? "green" : "red", end)}`;
 }
 
 function why(report: StepState["report"]): string {
-  return report?.error ? `${report.error.code}: ${report.error.message}` : (report?.reason ?? "");
+  return oneLine(report?.error ? `${report.error.code}: ${report.error.message}` : (report?.reason ?? ""));
 }
 
 /** What runs, then what ended last, then what waits. */
@@ -84,7 +84,7 @@ function doing(state: PlanState, step: StepState, now: number, paint: Paint): st
   if (step.state === "waiting") return paint("dim", "waits");
   const calls = state.callsOf(step);
   const elapsed = now - step.since;
-  const parts = [paint("dim", step.tool)];
+  const parts = [paint("dim", oneLine(step.tool))];
   const { items, progress } = step;
   if (items)
     parts.push(
@@ -96,7 +96,7 @@ function doing(state: PlanState, step: StepState, now: number, paint: Paint): st
     const { done, total, message } = progress;
     if (total !== undefined) parts.push(progressBar(done, total), `${done}/${total}`, eta(done, total, elapsed));
     else parts.push(String(done));
-    if (message !== undefined) parts.push(message);
+    if (message !== undefined) parts.push(oneLine(message));
   }
   parts.push(phases(calls), seconds(elapsed));
   return parts.filter((part) => part !== "").join("  ");
