@@ -101,7 +101,8 @@ export {
   type CachedToolStats,
   type PlanCacheStats,
 } from "./runtime/lifecycle-cache.js";
-export type { ToolRuntimeOptions } from "./runtime/options.js";
+export type { ToolRuntimeBounds, ToolRuntimeOptions } from "./runtime/options.js";
+export type { GrantLimits, SafetyProfile, Trust } from "./runtime/safety-profile.js";
 export type { OpenCall } from "./runtime/open-call.js";
 export { Plan, type PlanRuntime } from "./runtime/plan.js";
 export type { CellEvent, LogEvent, ProgressEvent, RuntimeEventMap, WarningEvent } from "./runtime/runtime-events.js";

@@ -16,6 +16,7 @@ import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import { Plans } from "./plans.js";
 import type { RuntimeEvents } from "./runtime-events.js";
+import type { SafetyRules } from "./safety-profile.js";
 import { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
@@ -30,6 +31,8 @@ export interface CoordinatorParts {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
   readonly tiers: Tiers;
+  /** The runtime's own safety profile. */
+  readonly safety: SafetyRules | undefined;
   readonly events: RuntimeEvents;
 }
 
@@ -95,7 +98,7 @@ export class Coordinator {
 
   /** Makes a tool ready for a plan, once. */
   async activate(toolName: string, context: ToolExecutionContext): Promise<void> {
-    const { registry, tiers } = this.#parts;
+    const { registry } = this.#parts;
     context.cancellationToken.check();
     const registration = registry.registration(toolName);
     if (!registration) {
@@ -104,7 +107,7 @@ export class Coordinator {
         details: { tool: toolName, planId: context.planId },
       });
     }
-    const tier = passGates(registration, context, tiers);
+    const tier = passGates(registration, context, this.#parts);
     const plan = this.plans.open(context);
     try {
       await this.#activationOf(plan, registration, tier).activate(context.cancellationToken);

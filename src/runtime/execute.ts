@@ -15,6 +15,7 @@ import { passGates, type Tiers } from "./gates.js";
 import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import type { RuntimeEvents } from "./runtime-events.js";
+import type { SafetyRules } from "./safety-profile.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
@@ -26,6 +27,8 @@ export interface Pipeline {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
   readonly tiers: Tiers;
+  /** The runtime's own safety profile. */
+  readonly safety: SafetyRules | undefined;
   readonly admission: Admission;
   readonly events: RuntimeEvents;
   /** The plan's activation of a tool, made when there is none. */
@@ -59,7 +62,7 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     checkCancelled(call);
     const tool = findTool(pipeline, call);
     call.tool = tool;
-    const tier = passGates(tool, call.context, pipeline.tiers);
+    const tier = passGates(tool, call.context, pipeline);
     const invalid = checkInput(pipeline, tool, call);
     if (invalid) return fail(call, "invalid_input", invalid);
     call.marks.validated = performance.now();

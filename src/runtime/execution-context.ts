@@ -6,6 +6,7 @@ import type { ToolExecutionTrace } from "../protocol/trace.js";
 import { unknownField } from "./arguments.js";
 import { CancellationToken } from "./cancellation.js";
 import { Recent } from "./recent.js";
+import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
 import { TraceLog } from "./trace-log.js";
 
 /** A resource as it is bound; `access` is `read_only` unless said otherwise. */
@@ -38,6 +39,8 @@ export interface ToolExecutionContextOptions {
   readonly readOnly?: boolean;
   /** Tools that cannot give a checkpoint are denied. Default false. */
   readonly requireCheckpoints?: boolean;
+  /** The plan's policy on tools, beside the runtime's own; the stricter counts. Default: none. */
+  readonly safetyProfile?: SafetyProfile;
   /** How many of the newest changes and traces are kept. Default 10,000. */
   readonly historyLimit?: number;
 }
@@ -50,6 +53,7 @@ const CONTEXT_OPTIONS = [
   "cancellationToken",
   "readOnly",
   "requireCheckpoints",
+  "safetyProfile",
   "historyLimit",
 ] as const satisfies readonly (keyof ToolExecutionContextOptions)[];
 const RESOURCE_FIELDS = [
@@ -105,6 +109,8 @@ export class ToolExecutionContext {
   readonly readOnly: boolean;
   /** Whether tools that cannot give a checkpoint are denied. */
   readonly requireCheckpoints: boolean;
+  /** @internal */
+  readonly safety: SafetyRules | undefined;
   readonly #resources = new Map<string, BoundResource>();
   readonly #changes: Recent<Change>;
   readonly #traces: TraceLog;
@@ -124,6 +130,7 @@ export class ToolExecutionContext {
     this.cancellationToken = token;
     this.readOnly = optionalFlag(options.readOnly, "readOnly");
     this.requireCheckpoints = optionalFlag(options.requireCheckpoints, "requireCheckpoints");
+    this.safety = options.safetyProfile && new SafetyRules(options.safetyProfile, "INVALID_ARGUMENT");
     const history = options.historyLimit ?? DEFAULT_HISTORY;
     if (!Number.isInteger(history) || history < 1) invalid("`historyLimit` must be a whole number of 1 or more");
     this.#changes = new Recent(history);

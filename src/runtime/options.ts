@@ -5,12 +5,18 @@ import { ToolRuntimeError } from "../protocol/errors.js";
 import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
 import { isObject, unknownField } from "./arguments.js";
+import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
 
 /**
- * What `new ToolRuntime(options)` takes. Every number is a whole one, of the least value that its option names up to
- * 2,147,483,647; an option that is `undefined` takes its default.
+ * What `new ToolRuntime(options)` takes: bounds, and who decides. An option that is `undefined` takes its default.
  */
-export interface ToolRuntimeOptions {
+export interface ToolRuntimeOptions extends ToolRuntimeBounds {
+  /** The policy on tools in every plan; a plan's own may be stricter. Default: none. */
+  readonly safetyProfile?: SafetyProfile;
+}
+
+/** Every number is a whole one, of the least value that its option names up to 2,147,483,647. */
+export interface ToolRuntimeBounds {
   /** Milliseconds a cancelled call has to stop before its cell is killed. At least 0. Default 1,000. */
   readonly graceMs?: number;
   /**
@@ -61,7 +67,7 @@ const cores = availableParallelism();
 const whole = (minimum: number, fallback?: number) =>
   Type.Optional(Type.Integer({ minimum, maximum: 2 ** 31 - 1, ...(fallback !== undefined && { default: fallback }) }));
 
-/** The check of {@link ToolRuntimeOptions}, and the one place of each default. */
+/** The check of {@link ToolRuntimeBounds}, and the one place of each default. */
 const OptionsSchema = Type.Object(
   {
     graceMs: whole(0, 1_000),
@@ -90,17 +96,36 @@ const OptionsSchema = Type.Object(
 type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 
 // Compiles only while the check lets pass what the interface names: no option more or less, none of another type.
-true satisfies Same<ToolRuntimeOptions, Readonly<Static<typeof OptionsSchema>>>;
+true satisfies Same<ToolRuntimeBounds, Readonly<Static<typeof OptionsSchema>>>;
 
-/** Options with every default filled in. */
-export type ResolvedOptions = Required<Omit<ToolRuntimeOptions, "timeoutMs">> & {
+/** Bounds with every default filled in. */
+export type ResolvedOptions = Required<Omit<ToolRuntimeBounds, "timeoutMs">> & {
   readonly timeoutMs: number | undefined;
 };
+
+/** Who decides in a runtime. */
+export interface ResolvedDeciders {
+  /** The runtime's own safety profile. */
+  readonly safety: SafetyRules | undefined;
+}
+
+const DECIDERS = ["safetyProfile"] as const satisfies readonly Exclude<
+  keyof ToolRuntimeOptions,
+  keyof ToolRuntimeBounds
+>[];
 
 const compiled = new SchemaCache({ maxEntries: 1 }).compile(OptionsSchema);
 
 /**
- * Checks options and fills in the defaults.
+ * Checks who is to decide.
+ * @throws ToolRuntimeError `INVALID_OPTIONS`
+ */
+export function resolveDeciders({ safetyProfile }: ToolRuntimeOptions = {}): ResolvedDeciders {
+  return { safety: safetyProfile === undefined ? undefined : new SafetyRules(safetyProfile, "INVALID_OPTIONS") };
+}
+
+/**
+ * Checks bounds and fills in the defaults.
  * @throws ToolRuntimeError `INVALID_OPTIONS`
  */
 export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOptions {
@@ -109,11 +134,13 @@ export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOption
     typeof (options as unknown) === "object" && (options as unknown) !== null && !Array.isArray(options)
       ? Object.fromEntries(Object.entries(options).filter(([, value]) => (value as unknown) !== undefined))
       : options;
-  const unknown = isObject(given) ? unknownField(given, Object.keys(OptionsSchema.properties)) : undefined;
+  const known = [...Object.keys(OptionsSchema.properties), ...DECIDERS];
+  const unknown = isObject(given) ? unknownField(given, known) : undefined;
   if (unknown !== undefined) {
     throw new ToolRuntimeError(`ToolRuntime options: ${unknown}.`, { code: "INVALID_OPTIONS" });
   }
-  const violations = compiled.check(given);
+  const bounds = isObject(given) ? without(given, DECIDERS) : given;
+  const violations = compiled.check(bounds);
   if (violations) {
     throw new ToolRuntimeError(`ToolRuntime options: ${describeViolations(violations)}.`, {
       code: "INVALID_OPTIONS",
@@ -121,5 +148,9 @@ export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOption
     });
   }
   const defaults = Object.entries(OptionsSchema.properties).map(([name, schema]) => [name, schema.default as unknown]);
-  return { timeoutMs: undefined, ...Object.fromEntries(defaults), ...(given as object) } as ResolvedOptions;
+  return { timeoutMs: undefined, ...Object.fromEntries(defaults), ...(bounds as object) } as ResolvedOptions;
+}
+
+function without(fields: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }

@@ -40,7 +40,7 @@ export class PlanState {
     if (this.closing) throw this.closingError();
     if (context !== this.context && fingerprint(context) !== fingerprint(this.context)) {
       throw new ToolRuntimeError(
-        `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints or resources differ). Deactivate ` +
+        `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints, safety profile or resources differ). Deactivate ` +
           `the plan first, or use another plan id.`,
         { code: "PLAN_CONFLICT", details: { planId: this.planId } },
       );
@@ -102,6 +102,7 @@ function fingerprint(context: ToolExecutionContext): string {
   return JSON.stringify([
     context.readOnly,
     context.requireCheckpoints,
+    context.safety?.text,
     resources.map(({ slotName, resourceId, resourceType, access, path }) => [
       slotName,
       resourceId,

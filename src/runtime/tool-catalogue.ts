@@ -1,13 +1,15 @@
 /** How tools come into a runtime and leave it, and what can be told of them. */
-import { ToolRuntimeError } from "../protocol/errors.js";
+import { ToolRuntimeError, ToolSafetyViolationError } from "../protocol/errors.js";
 import type { AnyTool } from "../protocol/defined-tool.js";
 import type { ToolSpec } from "../protocol/tool.js";
+import type { CellTier } from "./cell.js";
 import type { ToolExecutionContext } from "./execution-context.js";
-import { tierFor, type Tiers } from "./gates.js";
+import { policiesOf, tierFor, type Tiers } from "./gates.js";
 import { executorOf, isTool } from "./given-tool.js";
 import { assertOptions } from "./arguments.js";
 import type { ResolvedOptions } from "./options.js";
 import type { RuntimeEvents } from "./runtime-events.js";
+import type { SafetyRules } from "./safety-profile.js";
 import { describeTool, type ToolDescriptor } from "./tool-descriptor.js";
 import { moduleSource, REGISTRATION_OPTIONS, type ModuleOptions, type ToolExecutor } from "./tool-executor.js";
 import { entriesOf, type ToolProvider } from "./tool-provider.js";
@@ -18,6 +20,8 @@ export interface CatalogueParts {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
   readonly tiers: Tiers;
+  /** The runtime's own safety profile. */
+  readonly safety: SafetyRules | undefined;
   readonly events: RuntimeEvents;
   /** @throws ToolRuntimeError `RUNTIME_CLOSED` */
   assertOpen(): void;
@@ -32,14 +36,15 @@ export class ToolCatalogue {
   }
 
   register(first: ToolSpec | AnyTool, second: unknown): ToolSpec {
-    const { registry, tiers } = this.#parts;
+    const { registry } = this.#parts;
     this.#parts.assertOpen();
     if (isTool(first)) assertOptions(second, "register", REGISTRATION_OPTIONS);
     const spec = registry.register(first, isTool(first) ? executorOf(first, second ?? {}) : (second as ToolExecutor));
     const registration = registry.registration(spec.name);
     if (registration) {
+      this.#assertGrantable(registration);
       this.#warnNativePatterns(registration);
-      tierFor(registration, tiers)?.expect(registration.source);
+      this.#tierOf(registration)?.expect(registration.source);
     }
     return spec;
   }
@@ -74,15 +79,15 @@ export class ToolCatalogue {
   }
 
   unregister(name: string): boolean {
-    const { registry, tiers } = this.#parts;
+    const { registry } = this.#parts;
     const registration = registry.registration(name);
-    if (registration) tierFor(registration, tiers)?.forget(registration.source);
+    if (registration) this.#tierOf(registration)?.forget(registration.source);
     return registry.unregister(name);
   }
 
   /** @param plans the plans in which the tool is activated */
   async discover(name: string, plans: readonly string[], context?: ToolExecutionContext): Promise<ToolDescriptor> {
-    const { registry, tiers, options } = this.#parts;
+    const { registry, options } = this.#parts;
     const registration = registry.registration(name);
     if (!registration) {
       throw new ToolRuntimeError(`No implementation registered for tool "${name}".`, {
@@ -90,14 +95,33 @@ export class ToolCatalogue {
         details: { tool: name },
       });
     }
-    const tier = tierFor(registration, tiers);
-    const described = describeTool(registration, tier, plans, options.memoryMb, context);
+    const policies = policiesOf(context, this.#parts);
+    const tier = tierFor(registration, this.#parts.tiers, policies);
+    const described = describeTool({ tool: registration, tier, plans, policies, memoryMb: options.memoryMb, context });
     const own = (await registration.instance?.discover?.()) ?? {};
     return {
       ...described,
       ...(own.description !== undefined && { description: own.description }),
       ...(own.version !== undefined && { version: own.version }),
     };
+  }
+
+  #tierOf(tool: Registration): CellTier | undefined {
+    return tierFor(tool, this.#parts.tiers, policiesOf(undefined, this.#parts));
+  }
+
+  /** A grant that the runtime's profile does not allow is refused when it is given, not when it is used. */
+  #assertGrantable(tool: Registration): void {
+    const { safety, registry } = this.#parts;
+    const excess = safety?.excessOf(tool);
+    if (excess === undefined) return;
+    const { name } = tool.spec;
+    registry.unregister(name);
+    throw new ToolSafetyViolationError(
+      `Tool "${name}" was not registered: ${excess}, which the runtime's safety profile "${safety?.name}" does not allow. Grant it ` +
+        `less, or change the profile.`,
+      { details: { tool: name, safetyProfile: safety?.name } },
+    );
   }
 
   #warnNativePatterns({ spec, input, output }: Registration): void {

@@ -1,7 +1,7 @@
 /** What can be told of a tool before it runs. */
 import type { IsolationTier, JsonSchema, ResolvedCapability, ToolSource } from "../protocol/tool.js";
 import type { CellTier, Enforcement } from "./cell.js";
-import { requiredTier } from "./gates.js";
+import { requiredTier, trustedReadOnly, type Policies } from "./gates.js";
 import { grantFor } from "./grant.js";
 import { ToolExecutionContext } from "./execution-context.js";
 import type { Registration } from "./tool-registry.js";
@@ -51,19 +51,24 @@ export interface ToolDescriptor {
   readonly enforcement: readonly Enforcement[];
 }
 
-/**
- * Describes a tool.
- * @param context the plan whose grant is meant; without it the tool's slots are taken to be empty
- */
-export function describeTool(
-  tool: Registration,
-  tier: CellTier | undefined,
-  plans: readonly string[],
-  memoryMb: number,
-  context: ToolExecutionContext = new ToolExecutionContext({ planId: "none" }),
-): ToolDescriptor {
+/** What a description is made of. */
+export interface DescriptionParts {
+  readonly tool: Registration;
+  /** What it would run in. */
+  readonly tier: CellTier | undefined;
+  /** Plans in which it is activated. */
+  readonly plans: readonly string[];
+  readonly policies: Policies;
+  /** MiB, where the tool names no bound. */
+  readonly memoryMb: number;
+  /** The plan whose grant is meant; without it the tool's slots are taken to be empty. */
+  readonly context: ToolExecutionContext | undefined;
+}
+
+/** Describes a tool. */
+export function describeTool({ tool, tier, plans, policies, memoryMb, context }: DescriptionParts): ToolDescriptor {
   const { spec, capability } = tool;
-  const { grant } = grantFor(capability, context, memoryMb);
+  const { grant } = grantFor(capability, context ?? new ToolExecutionContext({ planId: "none" }), memoryMb);
   const enforcement = tier?.enforcement(grant) ?? [];
   const writesHeld =
     enforcement.some(({ subject, holds }) => subject === "fs.write" && holds) && grant.write.length === 0;
@@ -77,10 +82,10 @@ export function describeTool(
     capability,
     activation: { state: plans.length > 0 ? "active" : "inactive", plans },
     ...(capability.cost !== undefined && { costEstimate: capability.cost }),
-    isolation: { required: requiredTier(tool), ...(tier && { granted: tier.tier }) },
+    isolation: { required: requiredTier(tool, policies), ...(tier && { granted: tier.tier }) },
     readOnly: {
       ...(tool.claimedReadOnly !== undefined && { claimed: tool.claimedReadOnly }),
-      trusted: !capability.writes,
+      trusted: trustedReadOnly(tool, policies),
       enforced: writesHeld,
     },
     enforcement,

@@ -13,6 +13,8 @@ export interface Registration {
   readonly capability: ResolvedCapability;
   /** What the tool says of its writing; `undefined` where it says nothing. */
   readonly claimedReadOnly: boolean | undefined;
+  /** Whether the registration itself says that it does not write. */
+  readonly hostSaysReadOnly: boolean;
   readonly trusted: boolean;
   readonly maxCells: number | undefined;
   readonly source: CellSource;
@@ -75,6 +77,7 @@ export class ToolRegistry {
       spec: kept,
       capability,
       claimedReadOnly: claimedWrites === undefined ? undefined : !claimedWrites,
+      hostSaysReadOnly: options.capability?.writes === false,
       trusted,
       maxCells: options.maxCells,
       source: sourceOf(checked.name, options),

@@ -9,7 +9,7 @@ import type { Tiers } from "./gates.js";
 import { nameOf } from "./given-tool.js";
 import type { ActivatedTool, PlanCacheStats, ToolLifecycleCache } from "./lifecycle-cache.js";
 import { openCall, type OpenCall } from "./open-call.js";
-import { resolveOptions, type ResolvedOptions, type ToolRuntimeOptions } from "./options.js";
+import { resolveDeciders, resolveOptions, type ResolvedOptions, type ToolRuntimeOptions } from "./options.js";
 import { Plan } from "./plan.js";
 import { RuntimeEvents, type RuntimeEventMap } from "./runtime-events.js";
 import { ToolCatalogue } from "./tool-catalogue.js";
@@ -34,6 +34,7 @@ export class ToolRuntime {
     this.#options = resolveOptions(options);
     const parts = {
       options: this.#options,
+      ...resolveDeciders(options),
       registry: this.registry,
       tiers: tiers(this.#options),
       events: this.#events,

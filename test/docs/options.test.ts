@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import ts from "typescript";
-import type { ToolRuntimeOptions } from "../../src/index.js";
+import type { ToolRuntimeBounds } from "../../src/index.js";
 import { resolveOptions } from "../../src/runtime/options.js";
 import { thrownBy } from "../support/outcomes.js";
 import { packageFolder, userProgram } from "../types/user-program.js";
@@ -9,7 +9,7 @@ import { packageFolder, userProgram } from "../types/user-program.js";
 /** What an editor shows of each option, by name. */
 function shownOptions(): Map<string, string> {
   const path = join(packageFolder, "options.ts");
-  const text = 'import type { ToolRuntimeOptions } from "toolcell";\nexport type Options = ToolRuntimeOptions;\n';
+  const text = 'import type { ToolRuntimeBounds } from "toolcell";\nexport type Options = ToolRuntimeBounds;\n';
   const program = userProgram(packageFolder, new Map([[path, text]]));
   const checker = program.getTypeChecker();
   const alias = program.getSourceFile(path)!.statements.find(ts.isTypeAliasDeclaration)!;
@@ -19,7 +19,7 @@ function shownOptions(): Map<string, string> {
   );
 }
 
-describe("docs of ToolRuntimeOptions", () => {
+describe("docs of ToolRuntimeBounds", () => {
   let shown: Map<string, string>;
 
   before(function () {
@@ -28,14 +28,14 @@ describe("docs of ToolRuntimeOptions", () => {
   });
 
   const resolve = (name: string, value: unknown): unknown =>
-    resolveOptions({ [name]: value })[name as keyof ToolRuntimeOptions];
+    resolveOptions({ [name]: value })[name as keyof ToolRuntimeBounds];
 
   it("every option says its default, which is what it takes", () => {
     const defaults = resolveOptions();
     expect([...shown.keys()]).to.have.members(Object.keys(defaults));
     for (const [name, text] of shown) {
       const said = /\bDefault (?:`(\w+)`|([\d,]*\d))[.,]/.exec(text);
-      const value = defaults[name as keyof ToolRuntimeOptions];
+      const value = defaults[name as keyof ToolRuntimeBounds];
       if (said) expect(said[1] ?? Number(said[2]!.replaceAll(",", "")), name).to.equal(value);
       // None, or one that depends on the host.
       else expect(text, name).to.match(/\bDefault: \w/);
