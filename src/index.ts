@@ -84,6 +84,8 @@ export {
   type ToolExecutionTrace,
   type TracePhases,
 } from "./protocol/trace.js";
+export type { Budget } from "./runtime/budget.js";
+export type { BudgetLimits, Spending } from "./runtime/budget-account.js";
 export { CancellationToken } from "./runtime/cancellation.js";
 export { executeChannel, type ExecuteMessage } from "./runtime/call-trace.js";
 export type { CellEnd, Enforcement } from "./runtime/cell.js";

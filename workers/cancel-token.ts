@@ -8,6 +8,7 @@ const TEXTS: Readonly<Record<CancelReason, string>> = {
   deadline: "the call's deadline passed",
   plan_deactivated: "the plan was deactivated",
   runtime_closed: "the runtime was closed",
+  budget: "the plan's budget is used up",
 };
 
 /**

@@ -101,6 +101,9 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
     await withDeadline(activated(), timeoutMs, late, signal);
   }
 
+  /** The host's thread has others to serve. */
+  readonly cpuMs = 0;
+
   get inFlight(): number {
     return this.#port.inFlight;
   }

@@ -43,13 +43,37 @@ const Parameter = Type.Object(
   { additionalProperties: false, description: "A value that whoever runs the plan may give; read at `/params/NAME`." },
 );
 
+const spendable = {
+  calls: Type.Optional(Type.Integer({ minimum: 0, description: "Calls, retries and nested calls included." })),
+  cost: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: "What the calls may cost, in the tools' own unit; estimates are reserved.",
+    }),
+  ),
+  cpuMs: Type.Optional(milliseconds("Milliseconds in which the cells may be busy; what runs then is stopped.")),
+};
 const Budget = Type.Object(
   {
-    calls: Type.Optional(Type.Integer({ minimum: 0, description: "Calls the plan may make, retries included." })),
-    cost: Type.Optional(Type.Number({ minimum: 0, description: "What the calls may cost, in the tools' own unit." })),
+    ...spendable,
     wallMs: Type.Optional(milliseconds("Milliseconds the plan may take; what runs then is cancelled.")),
+    tools: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1 }),
+        Type.Object(
+          {
+            ...spendable,
+            wallMs: Type.Optional(
+              milliseconds("Milliseconds during which calls may be open; what runs then is stopped."),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        { description: "Limits of single tools, or of namespaces as in `acme/*`." },
+      ),
+    ),
   },
-  { additionalProperties: false, description: "A step that would pass it is not started." },
+  { additionalProperties: false, description: "A call that would pass it is not made." },
 );
 
 const Condition = Type.Object(

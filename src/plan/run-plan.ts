@@ -8,7 +8,6 @@ import {
   validateToolInput,
   type ToolRuntime,
 } from "../index.js";
-import { PlanBudget } from "./budget.js";
 import { checkPlan, invalidPlan, type LoadedPlan } from "./load.js";
 import type { PlanEvent, PlanOutcome, PlanReport, StepOutcome, StepReport } from "./document.js";
 import { needsOf, type StepNeeds } from "./graph.js";
@@ -83,7 +82,7 @@ class PlanRun {
   readonly #tell: (event: PlanEvent) => void;
   readonly #runtime: ToolRuntime;
   readonly #stop: AbortSignal;
-  readonly #budget: PlanBudget;
+  readonly #context: ToolExecutionContext;
   readonly #parts: Omit<StepCallParts, "idempotent">;
   readonly #scope: Scope & { readonly steps: Record<string, StepReport> };
   readonly #limit: ReturnType<typeof pLimit>;
@@ -102,8 +101,8 @@ class PlanRun {
     this.#needs = needsOf(file);
     this.#tell = tell;
     this.#stop = stop;
-    this.#budget = new PlanBudget(file.budget);
-    this.#parts = { plan: runtime.plan(context), budget: this.#budget, signal: stop, tell };
+    this.#context = context;
+    this.#parts = { plan: runtime.plan(context), signal: stop, tell };
     this.#scope = { plan: context.planId, params, steps: {} };
     this.#limit = pLimit(file.concurrency ?? DEFAULT_STEPS);
   }
@@ -123,13 +122,14 @@ class PlanRun {
     for (const start of starts) start();
     await Promise.all(this.#ends.values());
     const { plan, params, steps } = this.#scope;
+    const { calls = 0, cost = 0 } = this.#context.spending() ?? {};
     return {
       plan,
       outcome: this.#outcome(),
       startedAt: startedAt.toISOString(),
       durationMs: performance.now() - begin,
-      calls: this.#budget.calls,
-      cost: this.#budget.cost,
+      calls,
+      cost,
       params,
       // In the file's order, not in that of their ends.
       steps: Object.fromEntries(this.#file.steps.map(({ id }) => [id, steps[id]])) as Record<string, StepReport>,
@@ -190,8 +190,11 @@ class PlanRun {
 }
 
 function contextOf({ plan, planId, folder }: LoadedPlan, otherId: string | undefined): ToolExecutionContext {
+  // The plan's time counts from its start, also while no call is open.
+  const { wallMs: _wallMs, ...budget } = plan.budget ?? {};
   return new ToolExecutionContext({
     planId: otherId ?? planId,
+    budget,
     readOnly: plan.readOnly ?? false,
     requireCheckpoints: plan.requireCheckpoints ?? false,
     boundResources: Object.entries(plan.resources ?? {}).map(([slotName, resource]) =>

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import pRetry from "p-retry";
 import {
   ToolCancelledError,
+  ToolCostLimitExceededError,
   ToolExecutionError,
   ToolRuntimeError,
   type Outcome,
@@ -10,7 +11,6 @@ import {
   type ToolExecutionTrace,
   type ToolResult,
 } from "../index.js";
-import type { PlanBudget } from "./budget.js";
 import type { PlanEvent, StepError } from "./document.js";
 import type { PlanStep } from "./plan-file.js";
 
@@ -29,7 +29,6 @@ export class CallFailure extends Error {
 /** What a call of a step works with. */
 export interface StepCallParts {
   readonly plan: Plan;
-  readonly budget: PlanBudget;
   readonly signal: AbortSignal;
   /** Whether calling the tool once more does no harm. */
   readonly idempotent: boolean;
@@ -58,10 +57,14 @@ export async function callStep(
     !FINAL.includes(failure.outcome) && (parts.idempotent || !UNCERTAIN.includes(failure.outcome));
   return await pRetry(
     async (attempt) => {
-      const problem = parts.budget.takeCall();
-      if (problem !== undefined) throw new CallFailure({ code: "COST_LIMIT_EXCEEDED", message: problem }, "budget");
       counted.attempts = attempt;
-      return await callOnce(parts, step, item, input, attempt);
+      try {
+        return await callOnce(parts, step, item, input, attempt);
+      } catch (error) {
+        // A call that was not made is no attempt.
+        if (error instanceof CallFailure && error.outcome === "budget") counted.attempts--;
+        throw error;
+      }
     },
     {
       retries: attempts - 1,
@@ -79,7 +82,7 @@ export async function callStep(
 }
 
 async function callOnce(
-  { plan, budget, tell }: StepCallParts,
+  { plan, tell }: StepCallParts,
   step: PlanStep,
   item: number | undefined,
   input: unknown,
@@ -101,7 +104,6 @@ async function callOnce(
     trace = plan.context.traces.findLast((each) => each.callId === callId);
     failure = failureOf(error, trace?.outcome);
   } finally {
-    budget.spend(trace?.cost);
     tell({ type: "ended", step: step.id, item, callId, trace, error: failure?.error });
   }
   throw failure;
@@ -109,6 +111,8 @@ async function callOnce(
 
 function failureOf(error: unknown, outcome: Outcome | undefined): CallFailure {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ToolCostLimitExceededError)
+    return new CallFailure({ code: error.code, message }, "budget", error);
   if (error instanceof ToolCancelledError)
     return new CallFailure({ code: error.code, message }, outcome ?? "cancelled", error);
   const code = error instanceof ToolRuntimeError ? error.code : "EXECUTION_FAILED";

@@ -26,7 +26,7 @@
 export const SlotState = { sent: 0, received: 1, started: 2, finished: 3 } as const;
 
 /** Why a call is cancelled; the index travels in `slot.reason`. */
-export const CANCEL_REASONS = ["cancelled", "deadline", "plan_deactivated", "runtime_closed"] as const;
+export const CANCEL_REASONS = ["cancelled", "deadline", "plan_deactivated", "runtime_closed", "budget"] as const;
 /** One of {@link CANCEL_REASONS}. */
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 

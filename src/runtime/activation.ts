@@ -27,7 +27,7 @@ export interface ActivationHost extends DispatchHost {
   /** An answer came for a call that had ended; it is discarded. */
   lateResult(): void;
   /** The tool has a cell; the cache may show it. */
-  activated(activation: Activation): void;
+  activated(activation: Activation, cell: Cell<ToolCall>): void;
   /** The tool has lost its last cell, or never got one. */
   evicted(activation: Activation): void;
 }
@@ -202,7 +202,7 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
   // ── what the cells come to ─────────────────────────────────────────────
 
   cellReady(seat: Seat): void {
-    this.#host.activated(this);
+    this.#host.activated(this, seat.cell);
     this.#waiters.ready();
     this.#dispatcher.pump();
     if (seat.cell.inFlight === 0) this.#idle(seat);
@@ -267,7 +267,7 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
         if (call && isChange(event.change)) (call.changes ??= []).push(event.change);
         break;
       case "cost":
-        if (call && event.amount >= 0) call.cost = (call.cost ?? 0) + event.amount;
+        if (call && event.amount >= 0 && Number.isFinite(event.amount)) spend(call, event.amount);
         break;
       case "progress":
         if (call) events.tell("progress", progressEvent(planId, toolName, call.callId, event));
@@ -306,4 +306,10 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
       this.#kill(seat, undefined);
     }
   }
+}
+
+function spend(call: ToolCall, amount: number): void {
+  const before = call.cost ?? 0;
+  call.cost = before + amount;
+  call.budget?.reported(call, before);
 }

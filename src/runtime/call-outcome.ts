@@ -44,7 +44,8 @@ function answered(call: ToolCall, answer: CellAnswer): Answered {
   const stopped = interruption !== undefined && !(marks.finished <= interruption.at);
   if (answer.kind === "skipped") throw interruptedError(call, undefined);
   if (answer.kind !== "threw") {
-    if (stopped) throw interruptedError(call, undefined, { completed: true });
+    // What came in spite of a budget that was used up is paid for.
+    if (stopped && interruption.reason !== "budget") throw interruptedError(call, undefined, { completed: true });
     return answer;
   }
   const thrown = decodeError(answer.error);
@@ -113,6 +114,13 @@ export function interruptedError(
     cause: cause && !(cause instanceof ToolCancelledError) ? cause : (detail ?? cause),
     details: { ...details(call), reason, ...(more.completed && { completed: true }) },
   };
+  if (reason === "budget") {
+    return new ToolExecutionError(`${subject(call)} was stopped: ${String(detail)}.${ending}`, {
+      ...options,
+      cause,
+      code: "COST_LIMIT_EXCEEDED",
+    });
+  }
   if (deadline) {
     return new ToolExecutionError(`${subject(call)} passed its deadline.${ending}`, { ...options, code: "TIMED_OUT" });
   }

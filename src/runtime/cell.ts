@@ -57,6 +57,8 @@ export interface Cell<Call extends CellCall> {
   readonly info: CellInfo;
   /** Whether `kill` ends it. Where it does not, a call that will not stop is given up alone. */
   readonly canBeKilled: boolean;
+  /** Milliseconds in which it was not idle, for this lease; 0 where that cannot be measured. */
+  readonly cpuMs: number;
   /** Slots in use: calls sent and not yet answered. */
   readonly inFlight: number;
   /** Whether another call can be sent. */

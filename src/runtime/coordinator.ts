@@ -70,7 +70,8 @@ export class Coordinator {
       lateResult: () => {
         this.lateResults++;
       },
-      activated: (activation) => {
+      activated: (activation, cell) => {
+        this.plans.get(activation.planId)?.budget?.meter(activation.toolName, cell);
         this.plans.activated(activation);
       },
       evicted: (activation) => {
@@ -86,6 +87,7 @@ export class Coordinator {
       },
       closed: (plan, call) => {
         this.#admission.end(call);
+        call.budget?.close(call);
         this.plans.left(plan, call);
       },
     };
@@ -110,6 +112,7 @@ export class Coordinator {
     const tier = passGates(registration, context, this.#parts);
     const plan = this.plans.open(context);
     try {
+      plan.budget?.check(toolName, 0);
       await this.#activationOf(plan, registration, tier).activate(context.cancellationToken);
     } finally {
       this.plans.tidy(plan);

@@ -65,6 +65,8 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     const tier = passGates(tool, call.context, pipeline);
     const invalid = checkInput(pipeline, tool, call);
     if (invalid) return fail(call, "invalid_input", invalid);
+    plan.budget?.open(call);
+    call.budget = plan.budget;
     call.marks.validated = performance.now();
     if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
     if (!takeTurn(pipeline, call)) await turn(pipeline, call);

@@ -4,6 +4,8 @@ import { ToolRuntimeError } from "../protocol/errors.js";
 import { isChange, type BoundResource, type Change, type ChangeInput, type ResourceAccess } from "../protocol/tool.js";
 import type { ToolExecutionTrace } from "../protocol/trace.js";
 import { unknownField } from "./arguments.js";
+import { PlanBudget, type Budget } from "./budget.js";
+import type { Spending } from "./budget-account.js";
 import { CancellationToken } from "./cancellation.js";
 import { Recent } from "./recent.js";
 import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
@@ -41,6 +43,8 @@ export interface ToolExecutionContextOptions {
   readonly requireCheckpoints?: boolean;
   /** The plan's policy on tools, beside the runtime's own; the stricter counts. Default: none. */
   readonly safetyProfile?: SafetyProfile;
+  /** What the plan may spend. Default: no limit. */
+  readonly budget?: Budget;
   /** How many of the newest changes and traces are kept. Default 10,000. */
   readonly historyLimit?: number;
 }
@@ -54,6 +58,7 @@ const CONTEXT_OPTIONS = [
   "readOnly",
   "requireCheckpoints",
   "safetyProfile",
+  "budget",
   "historyLimit",
 ] as const satisfies readonly (keyof ToolExecutionContextOptions)[];
 const RESOURCE_FIELDS = [
@@ -111,6 +116,8 @@ export class ToolExecutionContext {
   readonly requireCheckpoints: boolean;
   /** @internal */
   readonly safety: SafetyRules | undefined;
+  /** @internal */
+  readonly books: PlanBudget | undefined;
   readonly #resources = new Map<string, BoundResource>();
   readonly #changes: Recent<Change>;
   readonly #traces: TraceLog;
@@ -130,7 +137,9 @@ export class ToolExecutionContext {
     this.cancellationToken = token;
     this.readOnly = optionalFlag(options.readOnly, "readOnly");
     this.requireCheckpoints = optionalFlag(options.requireCheckpoints, "requireCheckpoints");
-    this.safety = options.safetyProfile && new SafetyRules(options.safetyProfile, "INVALID_ARGUMENT");
+    this.safety =
+      options.safetyProfile === undefined ? undefined : new SafetyRules(options.safetyProfile, "INVALID_ARGUMENT");
+    this.books = options.budget === undefined ? undefined : new PlanBudget(this.planId, options.budget);
     const history = options.historyLimit ?? DEFAULT_HISTORY;
     if (!Number.isInteger(history) || history < 1) invalid("`historyLimit` must be a whole number of 1 or more");
     this.#changes = new Recent(history);
@@ -198,6 +207,15 @@ export class ToolExecutionContext {
   /** The newest traces, oldest first. */
   get traces(): readonly ToolExecutionTrace[] {
     return this.#traces.members;
+  }
+
+  /**
+   * What the plan has spent of its budget, open calls included.
+   * @param tool one of the names in `budget.tools`, for what was spent under that limit
+   * @returns undefined where there is no such budget
+   */
+  spending(tool?: string): Spending | undefined {
+    return this.books?.spending(tool);
   }
 
   /** Counts of all resources, changes and traces, also of those no longer kept. */

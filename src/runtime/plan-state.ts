@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import type { Activation } from "./activation.js";
+import type { PlanBudget } from "./budget.js";
 import { isMadeId } from "./call-ids.js";
 import { Chain } from "./chain.js";
 import type { ToolExecutionContext } from "./execution-context.js";
@@ -40,7 +41,7 @@ export class PlanState {
     if (this.closing) throw this.closingError();
     if (context !== this.context && fingerprint(context) !== fingerprint(this.context)) {
       throw new ToolRuntimeError(
-        `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints, safety profile or resources differ). Deactivate ` +
+        `Plan "${this.planId}" is in use by a context with another grant (read-only, checkpoints, safety profile, budget or resources differ). Deactivate ` +
           `the plan first, or use another plan id.`,
         { code: "PLAN_CONFLICT", details: { planId: this.planId } },
       );
@@ -70,6 +71,11 @@ export class PlanState {
   remove(call: ToolCall): void {
     if (call.serial === undefined) this.#givenIds.delete(call.callId);
     if (call.planLink) this.#calls.remove(call.planLink);
+  }
+
+  /** What the plan may spend. */
+  get budget(): PlanBudget | undefined {
+    return this.context.books;
   }
 
   /** The calls that are not over. */
@@ -103,6 +109,7 @@ function fingerprint(context: ToolExecutionContext): string {
     context.readOnly,
     context.requireCheckpoints,
     context.safety?.text,
+    context.books?.text,
     resources.map(({ slotName, resourceId, resourceType, access, path }) => [
       slotName,
       resourceId,

@@ -12,6 +12,7 @@ import {
 import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
 import { isObject, unknownField } from "./arguments.js";
+import { covers } from "./tool-pattern.js";
 
 /**
  * A policy, given to a runtime for all of its plans, to a plan, or to both; then the stricter word counts. Tools are
@@ -171,11 +172,6 @@ export class SafetyRules {
 /** The stronger of two tiers. */
 export function stricter(one: IsolationTier, other: IsolationTier): IsolationTier {
   return ISOLATION_TIERS.indexOf(one) >= ISOLATION_TIERS.indexOf(other) ? one : other;
-}
-
-/** Whether a tool's full name, or a namespace as in `acme/*`, covers a tool. */
-function covers(pattern: string, toolName: string): boolean {
-  return pattern.endsWith("/*") ? toolName.startsWith(pattern.slice(0, -1)) : pattern === toolName;
 }
 
 function exceeds(granted: boolean | readonly string[], allowed: boolean | readonly string[] | undefined): boolean {

@@ -5,6 +5,8 @@ import { copyPayload } from "../protocol/payload.js";
 import type { Change } from "../protocol/tool.js";
 import { CallMarks, type CellInfo, type ToolExecutionTrace } from "../protocol/trace.js";
 import type { TurnTaker } from "./admission.js";
+import type { PlanBudget } from "./budget.js";
+import type { BudgetedCall } from "./budget-account.js";
 import { callIdOf, nextSerial } from "./call-ids.js";
 import type { CancellationToken, CancelSubscriber, CancelSubscription } from "./cancellation.js";
 import { NO_SLOT, type CellCall, type CellEnd } from "./cell.js";
@@ -53,7 +55,7 @@ export interface ToolCallInit {
 }
 
 /** One call. */
-export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
+export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, BudgetedCall {
   readonly callId: string;
   /** What the id was made of, unless the caller gave it. */
   readonly serial: number | undefined;
@@ -78,6 +80,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
   /** What the tool said it did, in order. */
   changes: Change[] | undefined;
   cost: number | undefined;
+  /** The books in which it has a share. */
+  budget: PlanBudget | undefined;
   /** Its place among the calls of its plan. */
   planLink: Link<ToolCall> | undefined;
   slot = NO_SLOT;
@@ -126,6 +130,16 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber {
     }
     this.#subscriptions = init.tokens.map((token) => token.subscribe(this));
     init.parent?.adopt(this);
+  }
+
+  /** What it is thought to cost. */
+  get estimate(): number {
+    return this.tool?.capability.cost ?? 0;
+  }
+
+  /** Whether the tool was reached. */
+  get reached(): boolean {
+    return !Number.isNaN(this.marks.started);
   }
 
   /** Whether how the call ended is known. */

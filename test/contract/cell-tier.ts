@@ -1,6 +1,7 @@
 /** One suite for every isolation tier: what a tool and its caller may rely on, wherever the tool runs. */
 import { describeAnswers } from "./tier-answers.js";
 import { Bed, type Tier } from "./tier-bed.js";
+import { describeBudget } from "./tier-budget.js";
 import { describeCancel } from "./tier-cancel.js";
 import { describeCrash } from "./tier-crash.js";
 import { describeErrors } from "./tier-errors.js";
@@ -18,6 +19,7 @@ export function describeTier(tier: Tier): void {
     describePayload(bed);
     describeErrors(bed);
     describeCancel(bed);
+    describeBudget(bed);
     describeCrash(bed);
     describeEvents(bed);
     describeLife(bed);

@@ -21,6 +21,7 @@ let lastCell = 0;
 class StillCell implements Cell<ToolCall> {
   readonly info = { id: `still-${++lastCell}`, tier: "thread" } as const;
   readonly canBeKilled = true;
+  readonly cpuMs = 0;
   readonly hasRoom = true;
   readonly held: ToolCall[] = [];
   readonly deactivated = deferred();

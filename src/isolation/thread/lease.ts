@@ -39,6 +39,8 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   readonly #controlPort: MessagePort;
   readonly #control: Remote<CellControl>;
   readonly #gone: Promise<never>;
+  /** What the worker had come to before this lease. */
+  readonly #activeBefore: number;
   #generation = 0;
   #interrupted = false;
   #started = false;
@@ -48,6 +50,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   #killing: Promise<CellEnd> | undefined;
   #end!: (end: CellEnd) => void;
   #over = false;
+  #cpuMs = 0;
   #leaveWorker: (() => void) | undefined;
 
   private constructor(
@@ -59,6 +62,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     this.#request = request;
     this.#settings = settings;
     this.ended = new Promise((resolve) => (this.#end = resolve));
+    this.#activeBefore = worker.activeMs;
     const calls = new MessageChannel();
     const control = new MessageChannel();
     this.#callPort = calls.port1;
@@ -161,6 +165,11 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     return new ThreadCell(worker, { ...request, source: request.source }, settings);
   }
 
+  get cpuMs(): number {
+    if (!this.#over) this.#cpuMs = this.#worker.activeMs - this.#activeBefore;
+    return this.#cpuMs;
+  }
+
   get inFlight(): number {
     return this.#port.inFlight;
   }
@@ -250,6 +259,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
 
   #finish(end: CellEnd): void {
     if (this.#over) return;
+    this.#cpuMs = this.cpuMs;
     this.#over = true;
     this.#leaveWorker?.();
     this.#port.close();

@@ -31,6 +31,7 @@ export class CellWorker {
   readonly #onExit = new Set<(exit: WorkerExit) => void>();
   #exit!: (exit: WorkerExit) => void;
   #hasExited = false;
+  #activeMs = 0;
   #broken = false;
 
   constructor(profile: WorkerProfile) {
@@ -60,6 +61,16 @@ export class CellWorker {
   get threadId(): number | undefined {
     const id = this.#thread?.threadId;
     return id === undefined || id < 0 ? undefined : id;
+  }
+
+  /**
+   * Milliseconds in which its event loop was not idle: its CPU time, and what it waited for without giving the loop back.
+   * Of a thread that has ended, as it was last known.
+   */
+  get activeMs(): number {
+    const { active = 0 } = this.#thread?.performance.eventLoopUtilization() ?? {};
+    this.#activeMs = Math.max(this.#activeMs, active);
+    return this.#activeMs;
   }
 
   get hasExited(): boolean {
@@ -98,6 +109,8 @@ export class CellWorker {
     // Piscina keeps a task whose thread could not be made, and ending it rejects a promise that nobody holds.
     if (this.#broken) return true;
     if (!this.#abort.signal.aborted) {
+      // Nobody can ask it any more when it has ended.
+      this.#activeMs = this.activeMs;
       this.#abort.abort();
       // A worker without a task is not reached by the signal.
       void this.#pool.destroy().catch(() => undefined);
