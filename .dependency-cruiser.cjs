@@ -83,6 +83,13 @@ module.exports = {
       NOT_CORE,
     ),
     only(
+      "approvals-implement-a-runtime-port",
+      "Who carries a request to a human knows the port and the protocol",
+      "^src/approvals/",
+      ["^src/approvals/", "^src/runtime/", "^src/protocol/", NPM],
+      NOT_CORE,
+    ),
+    only(
       "workers-are-small",
       "Every cell pays for what the worker side loads",
       "^workers/",
@@ -119,7 +126,7 @@ module.exports = {
       comment: "What an edge needs, the index or the entry of an adapter exports",
       severity: "error",
       from: { path: EDGES },
-      to: { path: "^(src/(schema|runtime|isolation|sources)|workers)/", pathNot: "/index\\.ts$" },
+      to: { path: "^(src/(schema|runtime|isolation|sources|approvals)|workers)/", pathNot: "/index\\.ts$" },
     },
     {
       name: "nothing-shipped-imports-the-workshop",

@@ -18,6 +18,13 @@ const CATEGORIES = {
   ],
   Tools: ["tool", "protocol/defined-tool", "protocol/tool"],
   Registration: ["runtime/tool-descriptor", "runtime/tool-executor", "runtime/tool-provider", "sources/builtins"],
+  Policies: [
+    "approvals/memory-approvals",
+    "runtime/approval",
+    "runtime/budget",
+    "runtime/budget-account",
+    "runtime/safety-profile",
+  ],
   Errors: ["protocol/errors"],
   "Traces and events": ["protocol/trace", "runtime/call-trace", "runtime/open-call", "runtime/runtime-events"],
   "Plan files": ["plan/load", "plan/run-plan", "plan/plan-file", "plan/source", "plan/document"],

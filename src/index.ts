@@ -84,6 +84,8 @@ export {
   type ToolExecutionTrace,
   type TracePhases,
 } from "./protocol/trace.js";
+export type { ApprovalDecision, ApprovalProvider, ApprovalRequest } from "./runtime/approval.js";
+export { MemoryApprovals, type MemoryApprovalsOptions, type Verdict } from "./approvals/memory-approvals.js";
 export type { Budget } from "./runtime/budget.js";
 export type { BudgetLimits, Spending } from "./runtime/budget-account.js";
 export { CancellationToken } from "./runtime/cancellation.js";

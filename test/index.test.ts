@@ -72,6 +72,7 @@ const EXPORTED = [
   "CancellationToken",
   "ERROR_CODES",
   "ISOLATION_TIERS",
+  "MemoryApprovals",
   "OUTCOMES",
   "PHASES",
   "Plan",

@@ -25,6 +25,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** The gaps between a call's marks, in order, in milliseconds. Their sum is the duration. */
 export const PHASES = [
   "gates",
+  "approval",
   "admission",
   "activation",
   "dispatch",
@@ -64,6 +65,8 @@ export interface ToolExecutionTrace {
   readonly callId: string;
   /** The call whose tool made this one. */
   readonly parentCallId?: string;
+  /** The approval on which it ran, where a human had to approve it. */
+  readonly approvalId?: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   /** ISO 8601, UTC. */
@@ -95,6 +98,7 @@ export interface ToolExecutionTrace {
 export class CallMarks {
   queued: number;
   validated = NaN;
+  approved = NaN;
   admitted = NaN;
   activated = NaN;
   dispatched = NaN;
@@ -140,7 +144,8 @@ export function phasesOf(marks: CallMarks, closed: number): TracePhases {
   const end = Math.max(closed, marks.queued);
   const settled = clamp(marks.settled, marks.queued, end, end);
   const validated = clamp(marks.validated, marks.queued, settled, settled);
-  const admitted = clamp(marks.admitted, validated, settled, settled);
+  const approved = clamp(marks.approved, validated, settled, settled);
+  const admitted = clamp(marks.admitted, approved, settled, settled);
   const activated = clamp(marks.activated, admitted, settled, settled);
   const dispatched = clamp(marks.dispatched, activated, settled, settled);
   const received = clamp(marks.received, dispatched, settled, settled);
@@ -148,7 +153,8 @@ export function phasesOf(marks: CallMarks, closed: number): TracePhases {
   const finished = clamp(marks.finished, started, settled, settled);
   return Object.freeze({
     gates: validated - marks.queued,
-    admission: admitted - validated,
+    approval: approved - validated,
+    admission: admitted - approved,
     activation: activated - admitted,
     dispatch: dispatched - activated,
     outbound: received - dispatched,

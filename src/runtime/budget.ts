@@ -16,6 +16,7 @@ import { covers } from "./tool-pattern.js";
 /**
  * Limits of a plan, and of single tools or namespaces in it. A call has to fit into all that cover it.
  *
+ * @example
  * ```ts
  * import { ToolExecutionContext } from "toolcell";
  * const context = new ToolExecutionContext({

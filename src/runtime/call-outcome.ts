@@ -41,7 +41,7 @@ export function answerOf(call: ToolCall, end: Exclude<CallEnd, { kind: "refused"
 function answered(call: ToolCall, answer: CellAnswer): Answered {
   const { interruption, marks } = call;
   // What was over before it was told to stop stands as it is.
-  const stopped = interruption !== undefined && !(marks.finished <= interruption.at);
+  const stopped = interruption !== undefined && !(marks.finished < interruption.at);
   if (answer.kind === "skipped") throw interruptedError(call, undefined);
   if (answer.kind !== "threw") {
     // What came in spite of a budget that was used up is paid for.

@@ -71,6 +71,7 @@ export function traceOf(call: ToolCall, closing: Closing): ToolExecutionTrace {
   const version = call.tool?.spec.version;
   if (version !== undefined) trace.toolVersion = version;
   if (call.parent) trace.parentCallId = call.parent.callId;
+  if (call.approvalId !== undefined) trace.approvalId = call.approvalId;
   if (closing.error) trace.error = closing.error.message;
   if (call.cell) trace.cell = call.cell;
   if (call.cost !== undefined) trace.cost = call.cost;

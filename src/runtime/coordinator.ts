@@ -4,6 +4,7 @@ import { HOST_FUNCTIONS } from "../protocol/messages.js";
 import type { ToolResult } from "../protocol/tool.js";
 import { Activation, type ActivationHost } from "./activation.js";
 import { Admission } from "./admission.js";
+import type { ApprovalProvider } from "./approval.js";
 import { CancellationToken } from "./cancellation.js";
 import { CellSupply } from "./cell-supply.js";
 import type { ExecuteOptions } from "./execute-options.js";
@@ -33,6 +34,8 @@ export interface CoordinatorParts {
   readonly tiers: Tiers;
   /** The runtime's own safety profile. */
   readonly safety: SafetyRules | undefined;
+  /** Who asks humans. */
+  readonly approvals: ApprovalProvider | undefined;
   readonly events: RuntimeEvents;
 }
 

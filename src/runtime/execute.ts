@@ -8,10 +8,12 @@ import { nearest } from "../nearest.js";
 import { describeViolations } from "../schema/violations.js";
 import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
+import type { ApprovalProvider } from "./approval.js";
+import { approveCall } from "./call-approval.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
-import { passGates, type Tiers } from "./gates.js";
+import { needsApproval, passGates, type Tiers } from "./gates.js";
 import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import type { RuntimeEvents } from "./runtime-events.js";
@@ -29,6 +31,8 @@ export interface Pipeline {
   readonly tiers: Tiers;
   /** The runtime's own safety profile. */
   readonly safety: SafetyRules | undefined;
+  /** Who asks humans. */
+  readonly approvals: ApprovalProvider | undefined;
   readonly admission: Admission;
   readonly events: RuntimeEvents;
   /** The plan's activation of a tool, made when there is none. */
@@ -65,9 +69,15 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     const tier = passGates(tool, call.context, pipeline);
     const invalid = checkInput(pipeline, tool, call);
     if (invalid) return fail(call, "invalid_input", invalid);
+    call.marks.validated = performance.now();
+    if (pipeline.approvals && needsApproval(tool, call.context, pipeline)) {
+      // Nobody is asked for what there is no budget for.
+      plan.budget?.check(call.toolName, call.estimate);
+      await approveCall(call, pipeline.approvals, pipeline.options.approvalTimeoutMs);
+    }
     plan.budget?.open(call);
     call.budget = plan.budget;
-    call.marks.validated = performance.now();
+    call.marks.approved = performance.now();
     if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
     if (!takeTurn(pipeline, call)) await turn(pipeline, call);
     call.marks.admitted = performance.now();

@@ -7,6 +7,7 @@ import {
   ToolSandboxRequiredError,
 } from "../protocol/errors.js";
 import { ISOLATION_TIERS, type IsolationTier } from "../protocol/tool.js";
+import type { ApprovalProvider } from "./approval.js";
 import type { CellTier } from "./cell.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import { emptyGrant } from "./grant.js";
@@ -21,6 +22,8 @@ export interface GateKeepers {
   readonly tiers: Tiers;
   /** The runtime's own safety profile. */
   readonly safety: SafetyRules | undefined;
+  /** Who asks humans. */
+  readonly approvals: ApprovalProvider | undefined;
 }
 
 /**
@@ -72,9 +75,10 @@ export function passGates(tool: Registration, context: ToolExecutionContext, kee
       { details },
     );
   }
-  if (needsApproval(tool, policies)) {
+  if (!keepers.approvals && needsApproval(tool, context, keepers)) {
     throw new ToolHumanApprovalRequiredError(
-      `Tool "${spec.name}" needs a human's approval in plan "${context.planId}", and nobody can give it here.`,
+      `Tool "${spec.name}" needs a human's approval in plan "${context.planId}", and nobody can give it here: the runtime was made ` +
+        `without \`approvals\`.`,
       { details },
     );
   }
@@ -87,13 +91,17 @@ export type Policies = readonly (SafetyRules | undefined)[];
 const NO_POLICY: Policies = [];
 
 /** The profiles that count for a plan. */
-export function policiesOf(context: ToolExecutionContext | undefined, { safety }: GateKeepers): Policies {
+export function policiesOf(
+  context: ToolExecutionContext | undefined,
+  { safety }: Pick<GateKeepers, "safety">,
+): Policies {
   return (safety ?? context?.safety) ? [safety, context?.safety] : NO_POLICY;
 }
 
 /** Whether a human has to approve each call: the tool says so, or a profile does. */
-function needsApproval(tool: Registration, policies: Policies): boolean {
-  return tool.capability.requiresApproval || policies.some((rules) => rules?.of(tool).needsApproval);
+export function needsApproval(tool: Registration, context: ToolExecutionContext, keepers: GateKeepers): boolean {
+  if (tool.capability.requiresApproval) return true;
+  return policiesOf(context, keepers).some((rules) => rules?.of(tool).needsApproval);
 }
 
 /** Whether the host takes a tool not to write: by its own word, or by that of a source that it believes. */

@@ -41,5 +41,6 @@ function phaseOf(call: ToolCall): keyof TracePhases {
   if (reached(marks.dispatched)) return activation?.hasStarted(call) ? "run" : "start";
   if (reached(marks.activated)) return "dispatch";
   if (reached(marks.admitted)) return "activation";
-  return reached(marks.validated) ? "admission" : "gates";
+  if (reached(marks.approved)) return "admission";
+  return reached(marks.validated) ? "approval" : "gates";
 }

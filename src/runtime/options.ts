@@ -4,6 +4,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
 import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
+import type { ApprovalProvider } from "./approval.js";
 import { isObject, unknownField } from "./arguments.js";
 import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
 
@@ -13,6 +14,8 @@ import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
 export interface ToolRuntimeOptions extends ToolRuntimeBounds {
   /** The policy on tools in every plan; a plan's own may be stricter. Default: none. */
   readonly safetyProfile?: SafetyProfile;
+  /** Who asks humans for the calls that they have to approve. Default: nobody; such calls are denied. */
+  readonly approvals?: ApprovalProvider;
 }
 
 /** Every number is a whole one, of the least value that its option names up to 2,147,483,647. */
@@ -30,6 +33,8 @@ export interface ToolRuntimeBounds {
   readonly deactivateTimeoutMs?: number;
   /** Milliseconds after which a killed cell that has not ended is given up. At least 1. Default 2,000. */
   readonly killTimeoutMs?: number;
+  /** Milliseconds after which a request for approval that nobody answered is refused. At least 1. Default 600,000. */
+  readonly approvalTimeoutMs?: number;
   /** Calls that hold a turn at one time. At least 1. Default 1,024. */
   readonly maxActiveCalls?: number;
   /** Calls that may wait for a turn; one more is refused with `OVERLOADED`. At least 0. Default 65,536. */
@@ -75,6 +80,7 @@ const OptionsSchema = Type.Object(
     activationTimeoutMs: whole(1, 30_000),
     deactivateTimeoutMs: whole(1, 5_000),
     killTimeoutMs: whole(1, 2_000),
+    approvalTimeoutMs: whole(1, 600_000),
     maxActiveCalls: whole(1, 1_024),
     maxQueuedCalls: whole(0, 65_536),
     maxLiveCells: whole(1, Math.max(32, cores * 2)),
@@ -107,9 +113,11 @@ export type ResolvedOptions = Required<Omit<ToolRuntimeBounds, "timeoutMs">> & {
 export interface ResolvedDeciders {
   /** The runtime's own safety profile. */
   readonly safety: SafetyRules | undefined;
+  /** Who asks humans. */
+  readonly approvals: ApprovalProvider | undefined;
 }
 
-const DECIDERS = ["safetyProfile"] as const satisfies readonly Exclude<
+const DECIDERS = ["safetyProfile", "approvals"] as const satisfies readonly Exclude<
   keyof ToolRuntimeOptions,
   keyof ToolRuntimeBounds
 >[];
@@ -120,8 +128,18 @@ const compiled = new SchemaCache({ maxEntries: 1 }).compile(OptionsSchema);
  * Checks who is to decide.
  * @throws ToolRuntimeError `INVALID_OPTIONS`
  */
-export function resolveDeciders({ safetyProfile }: ToolRuntimeOptions = {}): ResolvedDeciders {
-  return { safety: safetyProfile === undefined ? undefined : new SafetyRules(safetyProfile, "INVALID_OPTIONS") };
+export function resolveDeciders({ safetyProfile, approvals }: ToolRuntimeOptions = {}): ResolvedDeciders {
+  if (
+    approvals !== undefined &&
+    typeof (approvals as Partial<ApprovalProvider> | null)?.requestApproval !== "function"
+  ) {
+    const message = "ToolRuntime options: `approvals` must be an object with a function requestApproval.";
+    throw new ToolRuntimeError(message, { code: "INVALID_OPTIONS" });
+  }
+  return {
+    safety: safetyProfile === undefined ? undefined : new SafetyRules(safetyProfile, "INVALID_OPTIONS"),
+    approvals,
+  };
 }
 
 /**

@@ -18,11 +18,13 @@ import { covers } from "./tool-pattern.js";
  * A policy, given to a runtime for all of its plans, to a plan, or to both; then the stricter word counts. Tools are
  * named in full or by namespace, as in `acme/*`.
  *
+ * @example
  * ```ts
  * import { ToolRuntime } from "toolcell";
  * const runtime = new ToolRuntime({
  *   safetyProfile: { deny: ["acme/shell"], isolation: { untrusted: "thread" }, grants: { net: false, spawn: false } },
  * });
+ * console.log(runtime.list().length); // → 0
  * await runtime.close();
  * ```
  */
@@ -53,6 +55,7 @@ export interface GrantLimits {
   readonly writes?: boolean;
   /** Network: whether at all, or the hosts. */
   readonly net?: boolean | readonly string[];
+  /** Whether a tool may start processes. */
   readonly spawn?: boolean;
   /** Environment variables: whether at all, or the names. */
   readonly env?: boolean | readonly string[];

@@ -80,6 +80,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
   /** What the tool said it did, in order. */
   changes: Change[] | undefined;
   cost: number | undefined;
+  /** The human's word on which it runs. */
+  approvalId: string | undefined;
   /** The books in which it has a share. */
   budget: PlanBudget | undefined;
   /** Its place among the calls of its plan. */
@@ -108,6 +110,9 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
   readonly #tokens: readonly CancellationToken[];
   readonly #subscriptions: readonly CancelSubscription[];
   #deadline: NodeJS.Timeout | undefined;
+  #deadlineAt = Infinity;
+  #leftMs = Infinity;
+  #pauses = 0;
   #children: Set<ToolCall> | undefined;
 
   constructor(init: ToolCallInit) {
@@ -123,11 +128,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
     this.depth = init.parent ? init.parent.depth + 1 : 0;
     this.#tokens = init.tokens;
     this.ended = new Promise((resolve) => (this.#resolve = resolve));
-    if (init.timeoutMs !== undefined) {
-      this.#deadline = setTimeout(() => {
-        this.interrupt("deadline", undefined);
-      }, init.timeoutMs);
-    }
+    if (init.timeoutMs !== undefined) this.#setDeadline(init.timeoutMs);
     this.#subscriptions = init.tokens.map((token) => token.subscribe(this));
     init.parent?.adopt(this);
   }
@@ -171,6 +172,27 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
     this.interruption = { reason, detail, at: performance.now() };
     for (const child of this.#children ?? []) child.interrupt(reason, detail);
     this.onInterrupt?.();
+  }
+
+  /** Stops the clock of the deadline, and of those whom the call was made by: they wait for it. */
+  pauseDeadline(): void {
+    if (this.#pauses++ === 0 && this.#deadline) {
+      clearTimeout(this.#deadline);
+      this.#leftMs = Math.max(0, this.#deadlineAt - performance.now());
+    }
+    this.parent?.pauseDeadline();
+  }
+
+  resumeDeadline(): void {
+    if (--this.#pauses === 0 && this.#deadline && !this.#settled) this.#setDeadline(this.#leftMs);
+    this.parent?.resumeDeadline();
+  }
+
+  #setDeadline(ms: number): void {
+    this.#deadlineAt = performance.now() + ms;
+    this.#deadline = setTimeout(() => {
+      this.interrupt("deadline", undefined);
+    }, ms);
   }
 
   /** Copies the input, for a call that waits: what was checked is what the tool gets, whatever the caller does meanwhile. */

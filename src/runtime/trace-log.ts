@@ -15,6 +15,7 @@ const REFERENCES = [
   "planId",
   "callId",
   "parentCallId",
+  "approvalId",
   "startedAt",
   "endedAt",
   "error",
@@ -55,6 +56,7 @@ export class TraceLog {
     numbers[at++] = trace.attempt;
     numbers[at++] = trace.cost ?? NaN;
     numbers[at++] = phases.gates;
+    numbers[at++] = phases.approval;
     numbers[at++] = phases.admission;
     numbers[at++] = phases.activation;
     numbers[at++] = phases.dispatch;
@@ -70,6 +72,7 @@ export class TraceLog {
     references[reference++] = trace.planId;
     references[reference++] = serial === undefined ? trace.callId : undefined;
     references[reference++] = trace.parentCallId;
+    references[reference++] = trace.approvalId;
     references[reference++] = trace.startedAt;
     references[reference++] = trace.endedAt;
     references[reference++] = trace.error;

@@ -4,6 +4,7 @@ import { CallMarks, isoTime, OUTCOMES, PHASES, phasesOf } from "../../src/protoc
 
 const MARKS = [
   "validated",
+  "approved",
   "admitted",
   "activated",
   "dispatched",
@@ -28,24 +29,26 @@ describe("protocol/trace", () => {
   it("phasesOf() gives each gap between marks that follow one another", () => {
     const marks = Object.assign(new CallMarks(10), {
       validated: 11,
-      admitted: 13,
-      activated: 16,
-      dispatched: 20,
-      received: 25,
-      started: 31,
-      finished: 38,
-      settled: 46,
+      approved: 13,
+      admitted: 16,
+      activated: 20,
+      dispatched: 25,
+      received: 31,
+      started: 38,
+      finished: 46,
+      settled: 55,
     });
-    expect(phasesOf(marks, 55)).to.deep.equal({
+    expect(phasesOf(marks, 65)).to.deep.equal({
       gates: 1,
-      admission: 2,
-      activation: 3,
-      dispatch: 4,
-      outbound: 5,
-      start: 6,
-      run: 7,
-      inbound: 8,
-      close: 9,
+      approval: 2,
+      admission: 3,
+      activation: 4,
+      dispatch: 5,
+      outbound: 6,
+      start: 7,
+      run: 8,
+      inbound: 9,
+      close: 10,
     });
   });
 
@@ -66,13 +69,13 @@ describe("protocol/trace", () => {
   });
 
   it("phasesOf() leaves marks that are in order as they are", () => {
-    const gaps = fc.array(fc.nat({ max: 1_000 }), { minLength: 9, maxLength: 9 });
+    const gaps = fc.array(fc.nat({ max: 1_000 }), { minLength: PHASES.length, maxLength: PHASES.length });
     fc.assert(
       fc.property(gaps, fc.nat({ max: 1_000_000 }), (lengths, queued) => {
         const marks = new CallMarks(queued);
         let now = queued;
         for (const [index, name] of MARKS.entries()) marks[name] = now += lengths[index] ?? 0;
-        const phases = phasesOf(marks, now + (lengths[8] ?? 0));
+        const phases = phasesOf(marks, now + (lengths.at(-1) ?? 0));
         expect(Object.values(phases)).to.deep.equal(lengths);
       }),
       { numRuns: 200 },
@@ -107,7 +110,7 @@ describe("protocol/trace", () => {
     for (const name of MARKS) expect(marks[name], name).to.be.NaN;
     for (const [step, name] of MARKS.entries()) marks[name] = 2 + step;
     marks.undispatch();
-    expect(marks).to.include({ queued: 1, validated: 2, admitted: 3, activated: 4, settled: 9 });
+    expect(marks).to.include({ queued: 1, validated: 2, approved: 3, admitted: 4, activated: 5, settled: 10 });
     for (const name of ["dispatched", "received", "started", "finished"] as const) expect(marks[name], name).to.be.NaN;
   });
 

@@ -56,7 +56,11 @@ const pass = (
   tiers: Tiers,
   safetyProfile?: SafetyProfile,
 ): CellTier =>
-  passGates(tool, context, { tiers, safety: safetyProfile && new SafetyRules(safetyProfile, "INVALID_OPTIONS") });
+  passGates(tool, context, {
+    tiers,
+    safety: safetyProfile && new SafetyRules(safetyProfile, "INVALID_OPTIONS"),
+    approvals: undefined,
+  });
 
 describe("runtime/gates", () => {
   it("passGates() gives the weakest tier that is strong enough", () => {

@@ -13,6 +13,7 @@ const LEAST = {
   activationTimeoutMs: 1,
   deactivateTimeoutMs: 1,
   killTimeoutMs: 1,
+  approvalTimeoutMs: 1,
   maxActiveCalls: 1,
   maxQueuedCalls: 0,
   maxLiveCells: 1,
