@@ -23,6 +23,7 @@ const CATEGORIES = {
     "runtime/approval",
     "runtime/budget",
     "runtime/budget-account",
+    "runtime/retry-policy",
     "runtime/safety-profile",
   ],
   Errors: ["protocol/errors"],

@@ -1,5 +1,6 @@
 /** What can be said of one call, and of the end of calls. */
 import { ToolRuntimeError } from "../protocol/errors.js";
+import { retryProblem, type RetryPolicy } from "./retry-policy.js";
 import { isObject, unknownField } from "./arguments.js";
 
 /** Options of one call. */
@@ -15,6 +16,11 @@ export interface ExecuteOptions {
   readonly callId?: string;
   /** Buffers inside the input to hand over without a copy. Such a call cannot move to another cell. Default: none. */
   readonly transfer?: readonly ArrayBuffer[];
+  /**
+   * Makes the call again where it fails: each attempt under the same call id and idempotency key, with a trace of its
+   * own. `timeoutMs` covers them all. Default: one attempt.
+   */
+  readonly retry?: RetryPolicy;
 }
 
 /** How running calls end when their plan or tool is deactivated. */
@@ -36,10 +42,16 @@ export function checkExecuteOptions(options: ExecuteOptions | undefined): Execut
   return options;
 }
 
-const NAMES = ["signal", "timeoutMs", "callId", "transfer"] as const satisfies readonly (keyof ExecuteOptions)[];
+const NAMES = [
+  "signal",
+  "timeoutMs",
+  "callId",
+  "transfer",
+  "retry",
+] as const satisfies readonly (keyof ExecuteOptions)[];
 const NONE: ExecuteOptions = Object.freeze({});
 
-function executeOptionsProblem({ signal, timeoutMs, callId, transfer }: ExecuteOptions): string | undefined {
+function executeOptionsProblem({ signal, timeoutMs, callId, transfer, retry }: ExecuteOptions): string | undefined {
   if (signal !== undefined && !((signal as unknown) instanceof AbortSignal)) return "`signal` must be an AbortSignal";
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
     return "`timeoutMs` must be a number of milliseconds above 0";
@@ -52,6 +64,11 @@ function executeOptionsProblem({ signal, timeoutMs, callId, transfer }: ExecuteO
     !(Array.isArray(transfer) && transfer.every((member) => member instanceof ArrayBuffer))
   ) {
     return "`transfer` must be a list of ArrayBuffers";
+  }
+  if (retry !== undefined) {
+    if (transfer && transfer.length > 0)
+      return "a call whose buffers are handed over cannot be made again: leave out `retry` or `transfer`";
+    return retryProblem(retry);
   }
   return undefined;
 }

@@ -70,7 +70,8 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     const invalid = checkInput(pipeline, tool, call);
     if (invalid) return fail(call, "invalid_input", invalid);
     call.marks.validated = performance.now();
-    if (pipeline.approvals && needsApproval(tool, call.context, pipeline)) {
+    // A human has approved the call, with all of its attempts.
+    if (pipeline.approvals && call.approvalId === undefined && needsApproval(tool, call.context, pipeline)) {
       // Nobody is asked for what there is no budget for.
       plan.budget?.check(call.toolName, call.estimate);
       await approveCall(call, pipeline.approvals, pipeline.options.approvalTimeoutMs);

@@ -6,6 +6,7 @@ import type { PlanBudget } from "./budget.js";
 import { isMadeId } from "./call-ids.js";
 import { Chain } from "./chain.js";
 import type { ToolExecutionContext } from "./execution-context.js";
+import type { RetrySeries } from "./retry-series.js";
 import type { ToolCall } from "./tool-call.js";
 
 /** One plan. */
@@ -16,6 +17,8 @@ export class PlanState {
   /** 32 hex digits, the trace id of W3C Trace Context. */
   readonly traceId = randomBytes(16).toString("hex");
   readonly #calls = new Chain<ToolCall>();
+  /** Calls that may be made again. */
+  readonly retries = new Set<RetrySeries>();
   /** Ids that callers gave themselves. */
   readonly #givenIds = new Set<string>();
   readonly activations = new Map<string, Activation>();
@@ -95,7 +98,7 @@ export class PlanState {
   }
 
   get hasCalls(): boolean {
-    return this.#calls.size > 0;
+    return this.#calls.size > 0 || this.retries.size > 0;
   }
 
   get inUse(): boolean {

@@ -148,7 +148,7 @@ export class Plans {
     const plan = this.#plans.get(planId);
     if (!plan) return;
     if (plan.closing) {
-      if (!drain) for (const call of plan.calls) call.interrupt(reason, undefined);
+      if (!drain) for (const call of stoppable(plan)) call.interrupt(reason, undefined);
       await plan.closing;
       return;
     }
@@ -158,7 +158,7 @@ export class Plans {
 
   async #close(plan: PlanState, drain: boolean, reason: CancelReason): Promise<void> {
     // A plan without calls gives its activations back at once.
-    if (plan.hasCalls) await this.#end(() => plan.calls, drain, reason);
+    if (plan.hasCalls) await this.#end(() => stoppable(plan), drain, reason);
     plan.sealed = true;
     const activations = [...plan.activations.values()];
     for (const activation of activations) this.evict(activation);
@@ -167,7 +167,7 @@ export class Plans {
   }
 
   /** Ends calls, those included that they make meanwhile. */
-  async #end(find: () => readonly ToolCall[], drain: boolean, reason: CancelReason): Promise<void> {
+  async #end(find: () => readonly Stoppable[], drain: boolean, reason: CancelReason): Promise<void> {
     for (let calls = find(); calls.length > 0; calls = find()) {
       if (!drain) for (const call of calls) call.interrupt(reason, undefined);
       await Promise.all(calls.map((call) => call.whenOver()));
@@ -224,4 +224,15 @@ export class Plans {
     if (this.#sweeper) clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
+}
+
+/** What ends with a plan. */
+interface Stoppable {
+  interrupt(reason: CancelReason, detail: unknown): void;
+  whenOver(): Promise<void>;
+}
+
+function stoppable(plan: PlanState): Stoppable[] {
+  // Those that would make further calls come first.
+  return [...plan.retries, ...plan.calls];
 }

@@ -52,6 +52,10 @@ export interface ToolCallInit {
   readonly parent?: ToolCall | undefined;
   readonly tokens: readonly CancellationToken[];
   readonly timeoutMs?: number | undefined;
+  /** Default 1. */
+  readonly attempt?: number;
+  /** A human's word that was given for an attempt before. */
+  readonly approvalId?: string | undefined;
 }
 
 /** One call. */
@@ -67,7 +71,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
   inputIsFlat = false;
   inputIsKept = false;
   readonly transfer: readonly ArrayBuffer[] | undefined;
-  readonly attempt = 1;
+  readonly attempt: number;
   readonly idempotencyKey = undefined;
   readonly parent: ToolCall | undefined;
   readonly depth: number;
@@ -124,6 +128,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
     this.input = init.input;
     // A list of none hands nothing over, and its call may be moved like any other.
     this.transfer = init.transfer?.length ? [...init.transfer] : undefined;
+    this.attempt = init.attempt ?? 1;
+    this.approvalId = init.approvalId;
     this.parent = init.parent;
     this.depth = init.parent ? init.parent.depth + 1 : 0;
     this.#tokens = init.tokens;
