@@ -3,6 +3,7 @@
  * hold files, processes and addons; what is here closes, for honest code, what the flags leave open.
  */
 import * as nodeModule from "node:module";
+import v8 from "node:v8";
 import { MessagePort } from "node:worker_threads";
 import type { ConfinementMessage } from "../src/protocol/lease.js";
 
@@ -70,10 +71,26 @@ function guardModules(refused: ReadonlySet<string>): void {
   registerHooks?.({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context);
-      if (resolved.url.startsWith("node:") && refused.has(resolved.url.slice(5))) throw denied(resolved.url);
+      if (resolved.url.startsWith("node:") && refused.has(resolved.url.slice(5)))
+        throw denied(`${resolved.url}${hintOn(resolved.url)}`);
       return resolved;
     },
   });
+  if (registerHooks) return;
+  // V8's switches are those of the whole process. Other modules stay open where none can be refused.
+  for (const name of ["setFlagsFromString", "setHeapSnapshotNearHeapLimit"]) {
+    replace(v8, name, () => {
+      throw denied(`v8.${name}`);
+    });
+  }
+  nodeModule.syncBuiltinESMExports();
+}
+
+/** What would grant a module. */
+function hintOn(url: string): string {
+  const name = url.slice("node:".length);
+  const capability = name === "child_process" ? "spawn" : NET_MODULES.includes(name) ? "net" : undefined;
+  return capability === undefined ? "" : ` (capability: { ${capability}: true } at registration grants it)`;
 }
 
 function denied(what: string): Error {

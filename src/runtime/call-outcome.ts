@@ -82,7 +82,7 @@ function thrownError(call: ToolCall, cause: Error): ToolExecutionError {
 /** What was refused by the cell's permissions, and what to do about it. */
 function deniedHint(cause: Error): string {
   const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown };
-  if (code !== "ERR_ACCESS_DENIED" || typeof permission !== "string") return "";
+  if (code !== "ERR_ACCESS_DENIED" || typeof permission !== "string" || permission === "") return "";
   const of = typeof resource === "string" && resource !== "" ? ` of "${resource}"` : "";
   const mend: Readonly<Record<string, string>> = {
     FileSystemRead: "Bind a resource there and name its slot in capability.fs.read.",

@@ -163,7 +163,11 @@ function canHandOver(buffers: readonly ArrayBuffer[]): boolean {
 }
 
 function notCopied(call: ToolCall, code: ErrorCode, message: string): ToolError {
-  return { code, message: `Input validation failed for tool "${call.toolName}": the input ${message}.`, details: {} };
+  return {
+    code,
+    message: `Input validation failed for tool "${call.toolName}": the input ${message.replace(/\.$/, "")}.`,
+    details: {},
+  };
 }
 
 /** A nested call goes with its caller's turn. */

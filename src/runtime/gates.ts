@@ -67,7 +67,7 @@ export function passGates(tool: Registration, context: ToolExecutionContext, kee
       { details: { ...details, required } },
     );
   }
-  if (context.readOnly && !trustedReadOnly(tool, policies) && !holdsWrites(tier)) {
+  if (context.readOnly && !trustedReadOnly(tool, policies) && !holdsWrites(tier, capability.spawn)) {
     throw new ToolAccessDeniedError(
       `Plan "${context.planId}" is read-only, and that tool "${spec.name}" does not write is only its own word: its source is ` +
         `not trusted and tier "${tier.tier}" cannot hold it to it. Register it with capability { writes: false } if you know ` +
@@ -111,8 +111,8 @@ export function trustedReadOnly(tool: Registration, policies: Policies = NO_POLI
 }
 
 /** Whether what runs in a tier cannot write where nothing is granted. */
-function holdsWrites(tier: CellTier): boolean {
-  return tier.enforcement(emptyGrant(0)).some(({ subject, holds }) => subject === "fs.write" && holds);
+function holdsWrites(tier: CellTier, spawn: boolean): boolean {
+  return tier.enforcement({ ...emptyGrant(0), spawn }).some(({ subject, holds }) => subject === "fs.write" && holds);
 }
 
 /** By tiers and tool, where no policy asks for more: every call asks, and neither changes. */

@@ -85,7 +85,12 @@ describe("runtime/retry", () => {
     string,
   ])[] = [
     ["an answer that is an error", {}, () => toolError({ code: "NO", message: "no" }), "tool_error"],
-    ["a call that was too slow, of a tool that is not idempotent", {}, (_input, context) => overrun(context), "timed_out"],
+    [
+      "a call that was too slow, of a tool that is not idempotent",
+      {},
+      (_input, context) => overrun(context),
+      "timed_out",
+    ],
   ];
   const overrun = ({ cancellationToken: { signal } }: ToolContext): Promise<never> =>
     new Promise((_resolve, reject) => {

@@ -103,29 +103,24 @@ function droppable(granted: readonly string[], node: NodeFacts): string | undefi
 
 /** What a worker holds of a grant, and by what. */
 export function threadEnforcement(grant: Grant, node: NodeFacts = facts): readonly Enforcement[] {
+  // A program that the tool starts has none of the worker's limits.
+  const programs = grant.spawn ? "; nothing holds a program that the tool starts" : "";
   const flags = "Node permission flags";
-  const files = node.databaseEscapes ? `${flags}; but node:sqlite goes past them` : `${flags}; node:sqlite is refused`;
+  const database = node.databaseEscapes ? "; but node:sqlite goes past them" : "; node:sqlite is refused";
+  const files = `${flags}${database}${programs}`;
+  const filesHeld = !node.databaseEscapes && !grant.spawn;
   const paths = (list: readonly string[]): string => (list.length > 0 ? list.join(", ") : "nothing");
   const netGranted = grant.net === true ? "every host" : grant.net === false ? "nothing" : grant.net.join(", ");
-  const netHeld = grant.net === false && (node.holdsNetwork || node.guardsModules);
+  const netHeld = grant.net === false && (node.holdsNetwork || node.guardsModules) && !grant.spawn;
   return [
     {
       subject: "fs.read",
       granted: `${paths(grant.read)}; the tool's own code`,
       enforcedBy: files,
-      holds: !node.databaseEscapes,
+      holds: filesHeld,
     },
-    { subject: "fs.write", granted: paths(grant.write), enforcedBy: files, holds: !node.databaseEscapes },
-    {
-      subject: "host.cwd",
-      granted: "nothing",
-      enforcedBy: !node.grantsCurrentDirectory
-        ? flags
-        : node.canDropCurrentDirectory
-          ? "process.permission.drop"
-          : "nothing: this Node lets a worker read the host's current directory",
-      holds: !node.grantsCurrentDirectory || node.canDropCurrentDirectory,
-    },
+    { subject: "fs.write", granted: paths(grant.write), enforcedBy: files, holds: filesHeld },
+    currentDirectory(grant, node, programs),
     {
       subject: "net",
       granted: netGranted,
@@ -135,9 +130,9 @@ export function threadEnforcement(grant: Grant, node: NodeFacts = facts): readon
             ? "nothing to hold"
             : "nothing: this tier cannot tell hosts apart"
           : node.holdsNetwork
-            ? flags
+            ? `${flags}${programs}`
             : node.guardsModules
-              ? "a guard on built-in modules, for code that means well"
+              ? `a guard on built-in modules, for code that means well${programs}`
               : "nothing but the removal of fetch: this Node cannot refuse built-in modules",
       holds: grant.net === true || netHeld,
     },
@@ -159,8 +154,29 @@ export function threadEnforcement(grant: Grant, node: NodeFacts = facts): readon
     {
       subject: "cpu",
       granted: "the call's deadline",
-      enforcedBy: "terminating the thread; native loops cannot be ended",
-      holds: true,
+      enforcedBy: grant.spawn
+        ? "terminating the thread; a program that the tool started goes on"
+        : "terminating the thread; native loops cannot be ended",
+      holds: !grant.spawn,
     },
   ];
+}
+
+/** What a worker may read of the host's current directory, which some Nodes give it unasked. */
+function currentDirectory(grant: Grant, node: NodeFacts, programs: string): Enforcement {
+  const current = process.cwd();
+  const lent = grant.read.find((path) => path === current || contains(path, current));
+  if (lent !== undefined) {
+    return { subject: "host.cwd", granted: `all of it, by ${lent}`, enforcedBy: "nothing to hold", holds: true };
+  }
+  const inside = grant.read.filter((path) => contains(current, path));
+  const unasked = node.grantsCurrentDirectory && !node.canDropCurrentDirectory;
+  return {
+    subject: "host.cwd",
+    granted: inside.length > 0 ? inside.join(", ") : "nothing",
+    enforcedBy: unasked
+      ? "nothing: this Node lets a worker read the host's current directory"
+      : `${node.grantsCurrentDirectory ? "process.permission.drop" : "Node permission flags"}${programs}`,
+    holds: !unasked && !grant.spawn,
+  };
 }

@@ -124,6 +124,20 @@ describe("thread tier grants", () => {
       expect((await open.discover("fixture/script")).readOnly.enforced).to.equal(false);
     });
 
+    it("a tool that may start programs is held to nothing by its cell, and the descriptor says so", async () => {
+      folder().write("secret.txt", "secret");
+      await bed.tool("script", { capability: { writes: false, spawn: true } });
+      const plan = bed.plan({ readOnly: true });
+      const target = folder().join("written.txt");
+      const started = `require("node:child_process").execFileSync("sh", ["-c", 'cat "$1" > "$2"', "sh", ...input])`;
+      await bed.script(plan, started, [folder().join("secret.txt"), target]);
+      expect(readFileSync(target, "utf8")).to.equal("secret");
+      const { readOnly, enforcement } = await plan.discover("fixture/script");
+      expect(readOnly.enforced).to.equal(false);
+      const held = enforcement.filter(({ holds }) => holds).map(({ subject }) => subject);
+      expect(held).to.deep.equal(["spawn", "env"]);
+    });
+
     it("a link is granted by what it leads to, and what lies beside that stays closed", async () => {
       folder().write("real/a.txt", "a");
       folder().write("secret.txt", "secret");
@@ -268,6 +282,8 @@ describe("thread tier grants", () => {
       "a cluster": `require("node:cluster").fork()`,
       "process.dlopen": `process.dlopen({ exports: {} }, "addon.node")`,
       "a required addon": `require("./addon.node")`,
+      "v8.setFlagsFromString": `require("node:v8").setFlagsFromString("--no-trace-opt")`,
+      "v8.setFlagsFromString, imported": `(await import("node:v8")).setFlagsFromString("--no-trace-opt")`,
       "process.binding": `return process.binding("spawn_sync")`,
       "process._linkedBinding": `return process._linkedBinding("spawn_sync")`,
       "an inspector session": `const session = new (require("node:inspector").Session)(); session.connect(); return "connected"`,
@@ -282,6 +298,16 @@ describe("thread tier grants", () => {
         expect(result, JSON.stringify(result)).to.have.property("refused");
       });
     }
+
+    it("a refusal says what would grant it, where something would", async () => {
+      await bed.tools("script");
+      const plan = bed.plan();
+      const refusal = async (code: string): Promise<string> =>
+        ((await rejection(plan.execute("fixture/script", { code }))) as Error).message;
+      expect(await refusal(`require("node:child_process").spawn("true")`)).to.include("spawn: true");
+      expect(await refusal(`require("node:fs").symlinkSync("a", "b")`)).not.to.include("( is not granted");
+      if (facts.guardsModules) expect(await refusal(`return import("node:net")`)).to.include("net: true");
+    });
 
     it("a tool that is granted `spawn` may, and gets no more than its own environment", async () => {
       await bed.tool("script", { capability: { spawn: true, env: { GIVEN: "yes" } } });

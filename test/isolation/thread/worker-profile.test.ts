@@ -1,5 +1,6 @@
+import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { ToolActivationError } from "../../../src/index.js";
+import { ToolActivationError, type Enforcement } from "../../../src/index.js";
 import { nodeFacts } from "../../../src/isolation/thread/node-facts.js";
 import { HOST_FILE, threadEnforcement, workerProfile } from "../../../src/isolation/thread/worker-profile.js";
 import { emptyGrant, type Grant } from "../../../src/runtime/grant.js";
@@ -151,6 +152,29 @@ describe("threadEnforcement()", () => {
     for (const node of [NODE_20, NODE_22, NODE_24, NODE_26]) {
       expect(holds("net", { net: ["example.org"] }, node)).to.equal(false);
     }
+  });
+
+  it("says that nothing holds a program that the tool may start", () => {
+    for (const node of [NODE_20, NODE_22, NODE_24, NODE_26]) {
+      const held = threadEnforcement(grant({ spawn: true }), node).filter((one) => one.holds);
+      expect(held.map(({ subject }) => subject)).to.deep.equal(["spawn", "env"]);
+    }
+  });
+
+  it("says what of the current directory is lent", () => {
+    const told = (read: readonly string[], node = NODE_24): Pick<Enforcement, "granted" | "holds"> => {
+      const { granted, holds } = threadEnforcement(grant({ read }), node).find(
+        ({ subject }) => subject === "host.cwd",
+      )!;
+      return { granted, holds };
+    };
+    const inside = join(process.cwd(), "src");
+    expect(told([inside])).to.deep.equal({ granted: inside, holds: true });
+    expect(told([inside], NODE_22)).to.deep.equal({ granted: inside, holds: false });
+    for (const lent of [process.cwd(), dirname(process.cwd())]) {
+      expect(told([lent], NODE_22)).to.deep.equal({ granted: `all of it, by ${lent}`, holds: true });
+    }
+    expect(told(["/elsewhere"])).to.deep.equal({ granted: "nothing", holds: true });
   });
 
   it("never says that memory is held, and says when the host's own limit stands over it", () => {
