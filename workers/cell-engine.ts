@@ -11,26 +11,31 @@ import type {
   CallEvent,
   CallKey,
   CallMessage,
+  CellLimits,
   FromCell,
   HostReply,
   ToCell,
 } from "../src/protocol/messages.js";
-import type { PayloadLimits } from "../src/protocol/payload.js";
 import type { ToolContext } from "../src/protocol/tool.js";
 import { answerReturned, answerThrown, answerUncloneable, type OutgoingAnswer } from "./answer.js";
 import { CancelToken } from "./cancel-token.js";
+import { LogMeter } from "./log-meter.js";
 import { CallContext } from "./tool-context.js";
 
 /** A call between its start and its end. */
 export interface RunningCall extends CallKey {
   readonly token: CancelToken;
   readonly context: CallContext;
+  /** Made with its first line. */
+  log: LogMeter | undefined;
+  /** Changes that it has recorded. */
+  changes: number;
 }
 
 /** What an engine stands on. */
 export interface EngineOptions {
   readonly words: CancelWords;
-  readonly limits: PayloadLimits;
+  readonly limits: CellLimits;
   readonly activation: ActivationMessage;
   execute(input: unknown, context: ToolContext): unknown;
   /** Sends a message to the coordinator. Throws where it cannot be cloned. */
@@ -54,6 +59,8 @@ export class CellEngine {
   #pumping = false;
   #flushing = false;
   #lastRequest = 0;
+  /** What is logged outside of calls: as much between two of them as in one. */
+  #strayLog: LogMeter | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -119,8 +126,9 @@ export class CellEngine {
       event: (event) => this.#event(call, event),
       request: (name, args) => this.#request(call, name, args),
     });
-    const call: RunningCall = { slot, generation, token, context };
+    const call: RunningCall = { slot, generation, token, context, log: undefined, changes: 0 };
     this.#calls[slot] = call;
+    this.#strayLog = undefined;
     this.#running++;
     try {
       const { within } = this.#options;
@@ -146,6 +154,8 @@ export class CellEngine {
     // A call that crashed and settles afterwards has been answered.
     if (!this.isRunning(call)) return;
     call.context.flushProgress();
+    const dropped = call.log?.end();
+    if (dropped) this.#tell(call, dropped);
     this.#calls[call.slot] = undefined;
     this.#running--;
     call.token.close();
@@ -196,11 +206,33 @@ export class CellEngine {
     const live = this.isRunning(call);
     // Only a log line of a call that is over is worth telling; it belongs to no call any more.
     if (!live && event.kind !== "log") return;
+    if (event.kind === "change" && ++call.changes > this.#options.limits.maxChanges) {
+      throw new ToolRuntimeError(
+        `A call may record ${this.#options.limits.maxChanges} changes at most (option maxChangesPerCall).`,
+        { code: "OVERLOADED" },
+      );
+    }
     this.tell(live ? call : undefined, event);
   }
 
-  /** Sends an event; data that cannot travel is dropped and said to be. */
+  /** Sends an event, of log lines as many as the call may log. */
   tell(call: RunningCall | undefined, event: CallEvent): void {
+    if (event.kind !== "log") {
+      this.#tell(call, event);
+      return;
+    }
+    const meter = call ? (call.log ??= this.#newMeter()) : (this.#strayLog ??= this.#newMeter());
+    const line = meter.pass(event);
+    if (line) this.#tell(call, line);
+  }
+
+  #newMeter(): LogMeter {
+    const { limits } = this.#options;
+    return new LogMeter(limits.maxLogBytes, limits);
+  }
+
+  /** Data that cannot travel is dropped and said to be. */
+  #tell(call: RunningCall | undefined, event: CallEvent): void {
     const key = call && keyOf(call);
     const message: FromCell = { type: "event", ...(key && { key }), event };
     try {

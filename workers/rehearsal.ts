@@ -29,7 +29,7 @@ export async function rehearse(
     confinement,
     cancelBuffer: words.buffer,
     slots,
-    limits: { maxBytes: 1, maxDepth: 1, maxValues: 1 },
+    limits: { maxBytes: 1, maxDepth: 1, maxValues: 1, maxLogBytes: 0, maxChanges: 0 },
     controlPort: control.port2,
     callPort: calls.port2,
   });

@@ -5,7 +5,7 @@ import type { FromCell } from "../protocol/messages.js";
 import type { ToolImplementation } from "../protocol/tool.js";
 import type { CellInfo } from "../protocol/trace.js";
 import type { Cell, CellCall, CellEnd, CellRequest, CellTier, Enforcement } from "../runtime/cell.js";
-import type { ResolvedOptions } from "../runtime/options.js";
+import { cellLimits, type ResolvedOptions } from "../runtime/options.js";
 import { CancelToken } from "../../workers/cancel-token.js";
 import { CellEngine } from "../../workers/cell-engine.js";
 import { ActivationContext } from "../../workers/tool-context.js";
@@ -77,11 +77,7 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
     });
     this.#engine = new CellEngine({
       words: this.#words,
-      limits: {
-        maxBytes: options.maxResultBytes,
-        maxDepth: options.maxPayloadDepth,
-        maxValues: options.maxPayloadValues,
-      },
+      limits: cellLimits(options),
       activation: request.activation,
       execute: (input, context) => implementation.execute(input as never, context),
       post: (message, transfer) => {

@@ -1,7 +1,6 @@
 /** What a lease of a worker carries: the argument of the Piscina task that lasts as long as the lease. */
 import type { MessagePort } from "node:worker_threads";
-import type { ActivationMessage } from "./messages.js";
-import type { PayloadLimits } from "./payload.js";
+import type { CellLimits, ActivationMessage } from "./messages.js";
 
 /** Which rules the worker lays on itself, beside its permission flags. */
 export interface ConfinementMessage {
@@ -26,7 +25,7 @@ export interface LeaseMessage {
   readonly confinement: ConfinementMessage;
   readonly cancelBuffer: SharedArrayBuffer;
   readonly slots: number;
-  readonly limits: PayloadLimits;
+  readonly limits: CellLimits;
   readonly controlPort: MessagePort;
   readonly callPort: MessagePort;
 }

@@ -1,5 +1,6 @@
 /** What travels between the coordinator and a cell: discriminated unions, an id per request. */
 import type { EncodedError } from "./error-codec.js";
+import type { PayloadLimits } from "./payload.js";
 import type { BoundResource, Change, LogLevel, ToolError } from "./tool.js";
 
 /** Names a call within its cell: the slot it holds and the slot's generation. */
@@ -74,6 +75,14 @@ export type FromCell =
 
 /** What a cell may ask of the coordinator. Nothing else is answered. */
 export const HOST_FUNCTIONS = ["call"] as const;
+
+/** Bounds on what comes out of a cell. */
+export interface CellLimits extends PayloadLimits {
+  /** Estimated bytes that one call may log. */
+  readonly maxLogBytes: number;
+  /** Changes that one call may record. */
+  readonly maxChanges: number;
+}
 
 /** What a cell needs to know to make its tool ready. */
 export interface ActivationMessage {

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
 import { ToolRuntimeError } from "../protocol/errors.js";
+import type { CellLimits } from "../protocol/messages.js";
 import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
 import type { ApprovalProvider } from "./approval.js";
@@ -49,6 +50,10 @@ export interface ToolRuntimeBounds {
   readonly maxCallDepth?: number;
   /** Tools activated over all plans; beyond it the longest idle are deactivated. At least 1. Default 10,000. */
   readonly maxActivations?: number;
+  /** Tools activated in one plan; one more is refused with `OVERLOADED`. At least 1. Default 1,000. */
+  readonly maxActivationsPerPlan?: number;
+  /** Plans in use at one time; one more is refused with `OVERLOADED`. At least 1. Default 100,000. */
+  readonly maxPlans?: number;
   /** Milliseconds after which a plan without calls is deactivated; 0 means never. At least 0. Default 600,000. */
   readonly planIdleMs?: number;
   /** Estimated bytes of one output. At least 1. Default 268,435,456, which is 256 MiB. */
@@ -57,6 +62,13 @@ export interface ToolRuntimeBounds {
   readonly maxPayloadDepth?: number;
   /** Values in one input or output. At least 1. Default 2,000,000. */
   readonly maxPayloadValues?: number;
+  /**
+   * Estimated bytes that one call may log and print; the rest is dropped, and a log event says so. At least 0.
+   * Default 1,048,576, which is 1 MiB.
+   */
+  readonly maxLogBytes?: number;
+  /** Changes that one call may record; one more is an error in the tool. At least 0. Default 100,000. */
+  readonly maxChangesPerCall?: number;
   /** Workers kept ready ahead for tools without grants. At least 0. Default 1. */
   readonly spareCells?: number;
   /** Bound of a cell's V8 heap in MiB, where the tool names none. At least 16. Default 512. */
@@ -88,10 +100,14 @@ const OptionsSchema = Type.Object(
     maxCallsPerCell: whole(1, 256),
     maxCallDepth: whole(1, 8),
     maxActivations: whole(1, 10_000),
+    maxActivationsPerPlan: whole(1, 1_000),
+    maxPlans: whole(1, 100_000),
     planIdleMs: whole(0, 600_000),
     maxResultBytes: whole(1, 256 * 1024 * 1024),
     maxPayloadDepth: whole(1, 500),
     maxPayloadValues: whole(1, 2_000_000),
+    maxLogBytes: whole(0, 1024 * 1024),
+    maxChangesPerCall: whole(0, 100_000),
     spareCells: whole(0, 1),
     memoryMb: whole(16, 512),
     outputValidation: Type.Optional(Type.Union([Type.Literal("error"), Type.Literal("warn")], { default: "error" })),
@@ -171,4 +187,15 @@ export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOption
 
 function without(fields: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+/** What of the options bounds a cell. */
+export function cellLimits(options: ResolvedOptions): CellLimits {
+  return {
+    maxBytes: options.maxResultBytes,
+    maxDepth: options.maxPayloadDepth,
+    maxValues: options.maxPayloadValues,
+    maxLogBytes: options.maxLogBytes,
+    maxChanges: options.maxChangesPerCall,
+  };
 }

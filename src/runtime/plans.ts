@@ -11,6 +11,8 @@ import type { ToolCall } from "./tool-call.js";
 export interface PlansOptions {
   readonly planIdleMs: number;
   readonly maxActivations: number;
+  readonly maxActivationsPerPlan: number;
+  readonly maxPlans: number;
 }
 
 /** Keeps plans. */
@@ -30,7 +32,7 @@ export class Plans {
 
   /**
    * The plan of a context, begun when it is not in use.
-   * @throws ToolRuntimeError `PLAN_CONFLICT`, `PLAN_CLOSING`
+   * @throws ToolRuntimeError `PLAN_CONFLICT`, `PLAN_CLOSING`, `OVERLOADED` when too many plans are in use
    */
   open(context: ToolExecutionContext): PlanState {
     let plan = this.#plans.get(context.planId);
@@ -38,6 +40,7 @@ export class Plans {
       plan.join(context);
       plan.lastUsed = performance.now();
     } else {
+      if (this.#plans.size >= this.#options.maxPlans) this.#makeRoomForPlan(context.planId);
       plan = new PlanState(context);
       this.#plans.set(context.planId, plan);
       this.#watch();
@@ -70,6 +73,14 @@ export class Plans {
    */
   add(plan: PlanState, activation: Activation): void {
     if (plan.sealed) throw plan.closingError();
+    const { maxActivationsPerPlan } = this.#options;
+    if (plan.activations.size >= maxActivationsPerPlan) {
+      throw new ToolRuntimeError(
+        `Tool "${activation.toolName}" was not activated in plan "${plan.planId}": ${maxActivationsPerPlan} tools are activated there ` +
+          `already. Deactivate some of them, or raise maxActivationsPerPlan.`,
+        { code: "OVERLOADED", details: { tool: activation.toolName, planId: plan.planId } },
+      );
+    }
     if (this.#activations >= this.#options.maxActivations && !this.#makeRoom(plan)) {
       throw new ToolRuntimeError(
         `Tool "${activation.toolName}" was not activated in plan "${plan.planId}": ${this.#activations} tools are activated and all ` +
@@ -177,6 +188,18 @@ export class Plans {
   #forget(plan: PlanState): void {
     if (this.#plans.get(plan.planId) === plan) this.#plans.delete(plan.planId);
     if (this.#plans.size === 0) this.close();
+  }
+
+  /** @throws ToolRuntimeError `OVERLOADED` where every plan is in use */
+  #makeRoomForPlan(planId: string): void {
+    const idle = [...this.#plans.values()].filter((plan) => !plan.inUse && !plan.closing);
+    if (idle.length === 0) {
+      throw new ToolRuntimeError(
+        `Plan "${planId}" was not begun: ${this.#plans.size} plans are in use. Deactivate plans that have ended, or raise maxPlans.`,
+        { code: "OVERLOADED", details: { planId } },
+      );
+    }
+    this.#retire(idle.reduce((longest, plan) => (plan.lastUsed < longest.lastUsed ? plan : longest)));
   }
 
   /** Deactivates the tools of the longest idle plan that is not the one in need. @returns whether there was one */

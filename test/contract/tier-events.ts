@@ -129,6 +129,46 @@ export function describeEvents(bed: Bed): void {
       for (const { callId } of printed) expect(callId).to.equal(trace.callId);
     });
 
+    it("a call's log lines beyond the bound are dropped without holes, and it is said how many; the next has its own", async () => {
+      bed.open({ maxLogBytes: 1_000 });
+      await bed.tools("misbehave");
+      const plan = bed.plan();
+      for (let call = 0; call < 2; call++) {
+        const before = bed.recorder.logs.length;
+        expect((await plan.execute(TOOL, { do: "flood", count: 500 })).success).to.equal(true);
+        const messages = bed.recorder.logs.slice(before).map(({ message }) => message);
+        if (messages[0] === "started") messages.shift();
+        const lines = messages.filter((message) => message.startsWith("line "));
+        expect(lines).to.deep.equal(lines.map((_line, index) => `line ${index}`));
+        expect(lines.join("").length).to.be.within(900, 1_000);
+        expect(messages.slice(lines.length)).to.deep.equal([
+          "What is logged beyond 1000 bytes in one call is dropped (option maxLogBytes).",
+          `${500 - lines.length} log lines of this call were dropped.`,
+        ]);
+      }
+    });
+
+    it("a log line whose data is larger than the bound is dropped, one whose data cannot travel is not", async () => {
+      bed.open({ maxLogBytes: 1_000 });
+      await bed.tools("misbehave");
+      const plan = bed.plan();
+      await plan.execute(TOOL, { do: "logUncloneable" });
+      await bed.recorder.logged("with a function");
+      await plan.execute(TOOL, { do: "log", text: "large", value: "x".repeat(1_001) });
+      const withData = bed.recorder.logs.filter(({ message, data }) => message === "large" && data !== undefined);
+      expect(withData).to.deep.equal([]);
+    });
+
+    it("a call that records more changes than are allowed is told so, and what it recorded stands", async () => {
+      bed.open({ maxChangesPerCall: 3 });
+      await bed.tools("misbehave");
+      const plan = bed.plan();
+      const error = await rejection(plan.execute(TOOL, { do: "changes", count: 5 }));
+      expect(error).to.have.nested.property("cause.code", "OVERLOADED");
+      expect((error as Error).message).to.include("maxChangesPerCall");
+      expect(plan.context.changes).to.have.lengthOf(3);
+    });
+
     it("a flood of log lines and progress neither stops the host nor loses the answer", async () => {
       await bed.tools("misbehave");
       const plan = bed.plan();

@@ -3,7 +3,7 @@ import sinon from "sinon";
 import type { Activation } from "../../src/runtime/activation.js";
 import { ToolLifecycleCache } from "../../src/runtime/lifecycle-cache.js";
 import type { PlanState } from "../../src/runtime/plan-state.js";
-import { Plans } from "../../src/runtime/plans.js";
+import { Plans, type PlansOptions } from "../../src/runtime/plans.js";
 import { ToolCall } from "../../src/runtime/tool-call.js";
 import { afterReadyWork, codeOf, deferred, thrownBy } from "../support/outcomes.js";
 import { contextOf } from "../support/runtimes.js";
@@ -38,9 +38,12 @@ describe("runtime/plans", () => {
   let clock: sinon.SinonFakeTimers;
   let cache: ToolLifecycleCache<Activation>;
 
-  const newPlans = (options: { planIdleMs?: number; maxActivations?: number } = {}): Plans => {
+  const newPlans = (options: Partial<PlansOptions> = {}): Plans => {
     cache = new ToolLifecycleCache<Activation>();
-    return new Plans({ planIdleMs: 1_000, maxActivations: 100, ...options }, cache);
+    return new Plans(
+      { planIdleMs: 1_000, maxActivations: 100, maxActivationsPerPlan: 100, maxPlans: 100, ...options },
+      cache,
+    );
   };
 
   const activate = (plans: Plans, plan: PlanState, toolName: string, closing?: Promise<void>): FakeActivation => {
@@ -288,5 +291,34 @@ describe("runtime/plans", () => {
     expect(clock.countTimers()).to.equal(1);
     plans.close();
     expect(clock.countTimers()).to.equal(0);
+  });
+
+  it("open() refuses one more plan than are allowed, unless one of them is idle", () => {
+    const plans = newPlans({ maxPlans: 2 });
+    const [one] = [plans.open(contextOf("one")), plans.open(contextOf("two"))];
+    const busy = activate(plans, one, "acme/tool");
+    busy.inUse = true;
+    const other = activate(plans, plans.open(contextOf("two")), "acme/tool");
+    other.inUse = true;
+    expect(plans.open(contextOf("one")), "one that is in use").to.equal(one);
+    const error = thrownBy(() => plans.open(contextOf("three")));
+    expect(error).to.have.property("code", "OVERLOADED");
+    expect((error as Error).message)
+      .to.include("three")
+      .and.include("maxPlans");
+    other.inUse = false;
+    plans.open(contextOf("three"));
+    expect(plans.ids()).to.deep.equal(["one", "three"]);
+  });
+
+  it("add() refuses one more tool in a plan than are allowed", () => {
+    const plans = newPlans({ maxActivationsPerPlan: 1 });
+    activate(plans, plans.open(contextOf("plan")), "acme/one");
+    const error = thrownBy(() => activate(plans, plans.open(contextOf("plan")), "acme/two"));
+    expect(error).to.have.property("code", "OVERLOADED");
+    expect((error as Error).message)
+      .to.include("acme/two")
+      .and.include("maxActivationsPerPlan");
+    activate(plans, plans.open(contextOf("other")), "acme/two");
   });
 });

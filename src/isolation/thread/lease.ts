@@ -4,8 +4,7 @@ import { releaseProxy, wrap, type Remote } from "comlink";
 import { CancelWords, LIFECYCLE_SLOT, type CancelReason } from "../../protocol/cancel-words.js";
 import { decodeError } from "../../protocol/error-codec.js";
 import { ToolActivationError, ToolDeactivationError } from "../../protocol/errors.js";
-import type { CellControl, ControlReply, FromCell } from "../../protocol/messages.js";
-import type { PayloadLimits } from "../../protocol/payload.js";
+import type { CellControl, CellLimits, ControlReply, FromCell } from "../../protocol/messages.js";
 import type { CellInfo } from "../../protocol/trace.js";
 import type { Cell, CellCall, CellEnd, CellRequest } from "../../runtime/cell.js";
 import { CallPort } from "../call-port.js";
@@ -15,7 +14,7 @@ import type { CellWorker, WorkerExit } from "./worker-pool.js";
 /** What leases share. */
 export interface LeaseSettings {
   readonly slots: number;
-  readonly limits: PayloadLimits;
+  readonly limits: CellLimits;
   readonly killTimeoutMs: number;
   /** Takes a worker back that ended its lease clean. */
   reuse(worker: CellWorker): void;

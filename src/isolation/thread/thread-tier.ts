@@ -1,7 +1,7 @@
 /** The thread tier: each cell is a Piscina worker with its own permissions, environment and heap limit. */
 import { emptyGrant } from "../../runtime/grant.js";
 import type { CellCall, CellRequest, CellSource, CellTier } from "../../runtime/cell.js";
-import type { ResolvedOptions } from "../../runtime/options.js";
+import { cellLimits, type ResolvedOptions } from "../../runtime/options.js";
 import { codeFiles } from "./code-files.js";
 import { ThreadCell, type LeaseSettings } from "./lease.js";
 import { ModuleReader } from "./module-reader.js";
@@ -44,11 +44,7 @@ class ThreadTier implements CellTier {
     this.#shelf = new WorkerShelf({ spareCells, killTimeoutMs, maxIdle: options.maxLiveCells });
     this.#settings = {
       slots: options.maxCallsPerCell + 1,
-      limits: {
-        maxBytes: options.maxResultBytes,
-        maxDepth: options.maxPayloadDepth,
-        maxValues: options.maxPayloadValues,
-      },
+      limits: cellLimits(options),
       killTimeoutMs,
       reuse: (worker) => {
         this.#shelf.give(worker);
