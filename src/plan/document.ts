@@ -31,6 +31,8 @@ export interface ItemReport {
   readonly attempts: number;
   /** Why it has no output, where it failed. */
   readonly error?: StepError;
+  /** Why it did not run. */
+  readonly reason?: string;
 }
 
 /** One step. */
@@ -51,6 +53,13 @@ export interface StepReport {
   readonly durationMs: number;
   /** Each item, where the step has `forEach`. */
   readonly items?: readonly ItemReport[];
+}
+
+/** What stand-ins read. */
+export interface Scope {
+  readonly plan: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly steps: Readonly<Record<string, StepReport>>;
 }
 
 /** How a plan ended. */

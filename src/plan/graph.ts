@@ -10,7 +10,7 @@ export interface StepReference extends Reference {
 
 /** What a step waits for. */
 export interface StepNeeds {
-  /** Steps whose values it uses. */
+  /** Steps whose outputs it uses. */
   readonly values: ReadonlySet<string>;
   /** Steps that it only comes after. */
   readonly order: ReadonlySet<string>;
@@ -28,22 +28,23 @@ export function referencesOf(step: PlanStep): StepReference[] {
   return found;
 }
 
-/** The step that a pointer leads into. */
-function stepOf(pointer: unknown): string | undefined {
-  const keys = typeof pointer === "string" ? keysOf(pointer) : undefined;
-  return keys?.[0] === "steps" ? keys[1] : undefined;
+/** The step that a pointer leads into, and whether it leads into its output. */
+function stepOf(pointer: unknown): { id: string; inOutput: boolean } | undefined {
+  const [root, id, part] = (typeof pointer === "string" ? keysOf(pointer) : undefined) ?? [];
+  return root === "steps" && id !== undefined ? { id, inOutput: part === "output" } : undefined;
 }
 
 /** What each step waits for, by id. */
 export function needsOf({ steps }: PlanFile): Map<string, StepNeeds> {
   return new Map(
     steps.map((step) => {
-      const references = referencesOf(step);
-      const valuesOf = (wanted: (reference: StepReference) => boolean): string[] =>
-        references.filter(wanted).flatMap(({ pointer }) => stepOf(pointer) ?? []);
-      // A condition and a default can do without the value.
-      const values = new Set(valuesOf(({ hasDefault }) => !hasDefault));
-      const order = new Set([...(step.after ?? []), ...valuesOf(({ hasDefault }) => hasDefault)]);
+      const values = new Set<string>();
+      const order = new Set(step.after);
+      for (const { pointer, hasDefault } of referencesOf(step)) {
+        const other = stepOf(pointer);
+        // A condition and a default can do without the value, and how a step ended is known of one that failed too.
+        if (other) (other.inOutput && !hasDefault ? values : order).add(other.id);
+      }
       for (const id of values) order.delete(id);
       return [step.id, { values, order }];
     }),

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
 import { ToolRuntimeError, type ToolRuntime } from "../index.js";
-import { checkForm, checkMeaning, type Fault } from "./check.js";
+import { checkForm, checkMeaning } from "./check.js";
+import type { Fault } from "./fault.js";
 import type { PlanFile } from "./plan-file.js";
 import { pointerTo } from "./pointer.js";
 import { PlanSource, type Problem } from "./source.js";

@@ -1,19 +1,15 @@
 /** Runs a plan: steps that wait for nothing run at once, a failure stops what depends on it. */
-import { resolve } from "node:path";
 import pLimit from "p-limit";
-import {
-  createBoundResource,
-  ToolExecutionContext,
-  ToolRuntimeError,
-  validateToolInput,
-  type ToolRuntime,
-} from "../index.js";
-import { checkPlan, invalidPlan, type LoadedPlan } from "./load.js";
-import type { PlanEvent, PlanOutcome, PlanReport, StepOutcome, StepReport } from "./document.js";
+import type { ToolExecutionContext, ToolRuntime } from "../index.js";
+import type { PlanEvent, PlanOutcome, PlanReport, Scope, StepReport } from "./document.js";
 import { needsOf, type StepNeeds } from "./graph.js";
+import { checkPlan, invalidPlan, type LoadedPlan } from "./load.js";
+import { contextOf } from "./plan-context.js";
 import type { PlanFile, PlanStep } from "./plan-file.js";
-import { runStep, type Scope } from "./run-step.js";
+import { paramsOf } from "./plan-params.js";
+import { runStep } from "./run-step.js";
 import type { StepCallParts } from "./step-call.js";
+import { CANCELLED, notBegun, type StepEnd } from "./step-end.js";
 
 /** Steps at one time, where the plan does not say. */
 const DEFAULT_STEPS = 16;
@@ -58,9 +54,9 @@ export async function runPlan(
   options: RunPlanOptions = {},
 ): Promise<PlanReport> {
   const { plan: file } = loaded;
-  const params = paramsOf(loaded, options.params ?? {});
   const problems = checkPlan(loaded, runtime, Object.keys(options.params ?? {}));
   if (problems.length > 0) throw invalidPlan(loaded.file, problems);
+  const params = paramsOf(loaded, options.params ?? {});
   const context = contextOf(loaded, options.planId);
   const stop = stopSignal(file, options.signal);
   const cancel = (): void => {
@@ -146,31 +142,30 @@ class PlanRun {
     return report;
   }
 
-  #run(step: PlanStep): Promise<Omit<StepReport, "durationMs" | "tool">> {
-    if (this.#stop.aborted)
-      return Promise.resolve({ outcome: "cancelled", reason: "the plan was cancelled", attempts: 0 });
+  #run(step: PlanStep): Promise<StepEnd> {
+    if (this.#stop.aborted) return Promise.resolve(CANCELLED);
     this.#tell({ type: "step", step: step.id, tool: step.tool, items: undefined });
     const idempotent = this.#runtime.get(step.tool)?.capability?.idempotent === true;
     return runStep({ ...this.#parts, idempotent }, step, this.#scope);
   }
 
   /** Waits for what the step waits for. @returns how it ends where it cannot run */
-  async #blocked({ id }: PlanStep): Promise<{ outcome: StepOutcome; reason: string; attempts: number } | undefined> {
+  async #blocked({ id }: PlanStep): Promise<StepEnd | undefined> {
     const { values, order } = this.#needs.get(id) ?? { values: new Set<string>(), order: new Set<string>() };
-    const found: { outcome: StepOutcome; reason: string; attempts: number }[] = [];
+    const found: StepEnd[] = [];
     for (const other of [...values, ...order]) {
-      const { outcome } = (await this.#ends.get(other)) ?? { outcome: "ok" };
+      const { outcome, attempts } = (await this.#ends.get(other)) ?? { outcome: "ok", attempts: 0 };
       const tolerated = !values.has(other) && (outcome === "skipped" || this.#mayFail(other));
       if (outcome === "ok" || tolerated) continue;
       const inherited = outcome === "failed" ? "blocked" : outcome;
       const became = {
         failed: "failed",
         skipped: "was skipped",
-        blocked: "did not run",
+        blocked: attempts > 0 ? "did not run to its end" : "did not run",
         cancelled: "was cancelled",
         ok: "",
       }[outcome];
-      found.push({ outcome: inherited, reason: `it waits for "${other}", which ${became}`, attempts: 0 });
+      found.push(notBegun(inherited, `it waits for "${other}", which ${became}`));
     }
     return found.find(({ outcome }) => outcome !== "skipped") ?? found[0];
   }
@@ -189,52 +184,9 @@ class PlanRun {
   }
 }
 
-function contextOf({ plan, planId, folder }: LoadedPlan, otherId: string | undefined): ToolExecutionContext {
-  // The plan's time counts from its start, also while no call is open.
-  const { wallMs: _wallMs, ...budget } = plan.budget ?? {};
-  return new ToolExecutionContext({
-    planId: otherId ?? planId,
-    budget,
-    readOnly: plan.readOnly ?? false,
-    requireCheckpoints: plan.requireCheckpoints ?? false,
-    boundResources: Object.entries(plan.resources ?? {}).map(([slotName, resource]) =>
-      createBoundResource({
-        slotName,
-        resourceId: resource.resourceId ?? slotName,
-        resourceType: resource.resourceType ?? "folder",
-        access: resource.access ?? "read_only",
-        path: resolve(folder, resource.path),
-      }),
-    ),
-  });
-}
-
 /** Aborts when the caller asks for it, or when the plan's time is up. */
 function stopSignal({ budget }: PlanFile, signal: AbortSignal | undefined): AbortSignal {
   const signals = signal ? [signal] : [];
   if (budget?.wallMs !== undefined) signals.push(AbortSignal.timeout(budget.wallMs));
   return AbortSignal.any(signals);
-}
-
-/** The plan's parameters with what is given and else their defaults. */
-function paramsOf({ plan, file }: LoadedPlan, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const known = Object.entries(plan.params ?? {});
-  for (const [name, { schema }] of known) {
-    if (schema === undefined || !Object.hasOwn(given, name)) continue;
-    try {
-      validateToolInput({ name, inputSchema: schema as Record<string, unknown> }, given[name]);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message.replace(/^[^:]*: /, "") : String(cause);
-      throw new ToolRuntimeError(`The parameter "${name}" of plan ${file} cannot be used: ${reason}`, {
-        code: "INVALID_PLAN",
-        cause,
-      });
-    }
-  }
-  return Object.fromEntries(
-    known.flatMap(([name, { default: fallback }]) => {
-      if (Object.hasOwn(given, name)) return [[name, given[name]]];
-      return fallback === undefined ? [] : [[name, fallback]];
-    }),
-  );
 }

@@ -1,5 +1,7 @@
 /** The text of a plan file, YAML or JSON, and where in it each value stands. */
-import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from "yaml";
+import { isMap, isPair, isScalar, isSeq, LineCounter, type Document, type Node } from "yaml";
+import { Unfolding } from "./unfolding.js";
+import { parseText } from "./yaml-document.js";
 
 /** Where something stands in a file; both count from 1. */
 export interface Position {
@@ -45,26 +47,12 @@ export class PlanSource {
       ];
       return;
     }
-    const document = parseDocument(text, {
-      lineCounter: this.#lines,
-      // Nothing but JSON's types: a plan means the same in both forms.
-      schema: "core",
-      merge: false,
-      prettyErrors: false,
-      logLevel: "silent",
-    });
+    const { document, faults: inSyntax } = parseText(text, this.#lines);
     this.#document = document;
-    const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
-      ...this.#positionAt(pos[0]),
-      pointer: "",
-      message: firstLine(message),
-    }));
-    try {
-      if (problems.length === 0) this.value = document.toJS({ maxAliasCount: 1_000 }) as unknown;
-    } catch (error) {
-      problems.push({ line: 1, column: 1, pointer: "", message: firstLine((error as Error).message) });
-    }
-    this.problems = problems;
+    const unfolding = inSyntax.length === 0 ? new Unfolding(document?.contents) : undefined;
+    const faults = unfolding?.faults ?? inSyntax;
+    if (faults.length === 0) this.value = unfolding?.value;
+    this.problems = faults.map(({ offset, message }) => ({ ...this.#positionAt(offset), pointer: "", message }));
   }
 
   /** Where the value stands that keys lead to; its nearest ancestor where there is no such value. */
@@ -99,8 +87,4 @@ function member(node: unknown, key: string | number): { offset: number | undefin
 
 function offsetOf(node: unknown): number | undefined {
   return (node as Node | undefined)?.range?.[0];
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0]?.replace(/[:.]$/, "") ?? "";
 }

@@ -11,18 +11,31 @@ import {
   type ToolExecutionTrace,
   type ToolResult,
 } from "../index.js";
-import type { PlanEvent, StepError } from "./document.js";
+import type { PlanEvent, StepError, StepOutcome } from "./document.js";
 import type { PlanStep } from "./plan-file.js";
+
+/** How a call ended that gave no output; `refused` is one that the budget did not let be made. */
+type CallOutcome = Outcome | "refused";
 
 /** A call that gave no output. */
 export class CallFailure extends Error {
   readonly error: StepError;
-  readonly outcome: Outcome | "budget";
+  readonly outcome: CallOutcome;
+  /** What its step has come to. */
+  readonly ended: StepOutcome;
+  /** Whether it would have gone on but for a budget that is used up. */
+  readonly isUnpaid: boolean;
 
-  constructor(error: StepError, outcome: Outcome | "budget", cause?: unknown) {
-    super(error.message, { cause });
+  constructor(
+    error: StepError,
+    outcome: CallOutcome,
+    more: { readonly ended?: StepOutcome; readonly isUnpaid?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(error.message, { cause: more.cause });
     this.error = error;
     this.outcome = outcome;
+    this.ended = more.ended ?? "failed";
+    this.isUnpaid = more.isUnpaid ?? false;
   }
 }
 
@@ -36,9 +49,9 @@ export interface StepCallParts {
 }
 
 /** Another try cannot help. */
-const FINAL: readonly (Outcome | "budget")[] = ["invalid_input", "denied", "not_registered", "cancelled", "budget"];
+const FINAL: readonly CallOutcome[] = ["invalid_input", "denied", "not_registered", "cancelled", "refused"];
 /** The tool may have done its work, or half of it. */
-const UNCERTAIN: readonly (Outcome | "budget")[] = ["timed_out", "killed", "crashed", "out_of_memory", "unsettled"];
+const UNCERTAIN: readonly CallOutcome[] = ["timed_out", "killed", "crashed", "out_of_memory", "unsettled"];
 
 /**
  * Calls a step's tool.
@@ -55,30 +68,41 @@ export async function callStep(
   const { attempts = 1, delayMs = 100, factor = 2, maxDelayMs = 30_000 } = step.retry ?? {};
   const mayRetry = (failure: CallFailure): boolean =>
     !FINAL.includes(failure.outcome) && (parts.idempotent || !UNCERTAIN.includes(failure.outcome));
-  return await pRetry(
-    async (attempt) => {
-      counted.attempts = attempt;
-      try {
-        return await callOnce(parts, step, item, input, attempt);
-      } catch (error) {
-        // A call that was not made is no attempt.
-        if (error instanceof CallFailure && error.outcome === "budget") counted.attempts--;
-        throw error;
-      }
-    },
-    {
-      retries: attempts - 1,
-      minTimeout: delayMs,
-      maxTimeout: Math.max(delayMs, maxDelayMs),
-      factor,
-      // Many items that failed together would else come back together.
-      randomize: true,
-      signal: parts.signal,
-      shouldRetry: ({ error }) => error instanceof CallFailure && mayRetry(error),
-    },
-  ).catch((error: unknown) => {
-    throw error instanceof CallFailure ? error : cancelledFailure(step, error);
-  });
+  let answer: { readonly output: unknown } | undefined;
+  let last: CallFailure | undefined;
+  try {
+    await pRetry(
+      async (attempt) => {
+        counted.attempts = attempt;
+        try {
+          answer = { output: await callOnce(parts, step, item, input, attempt) };
+        } catch (error) {
+          if (!(error instanceof CallFailure) || error.outcome !== "refused") {
+            if (error instanceof CallFailure) last = error;
+            throw error;
+          }
+          // A call that was not made is no attempt, and hides nothing of what went wrong before.
+          counted.attempts--;
+          throw last ? unpaid(last, error) : error;
+        }
+      },
+      {
+        retries: attempts - 1,
+        minTimeout: delayMs,
+        maxTimeout: Math.max(delayMs, maxDelayMs),
+        factor,
+        // Many items that failed together would else come back together.
+        randomize: true,
+        signal: parts.signal,
+        shouldRetry: ({ error }) => error instanceof CallFailure && mayRetry(error),
+      },
+    );
+  } catch (error) {
+    if (error instanceof CallFailure || !parts.signal.aborted) throw error;
+    // The plan was cancelled, in the very moment of an answer or while nothing was under way.
+    if (!answer) throw cancelledFailure(step, last, error);
+  }
+  return answer?.output;
 }
 
 async function callOnce(
@@ -109,21 +133,27 @@ async function callOnce(
   throw failure;
 }
 
-function failureOf(error: unknown, outcome: Outcome | undefined): CallFailure {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof ToolCostLimitExceededError)
-    return new CallFailure({ code: error.code, message }, "budget", error);
-  if (error instanceof ToolCancelledError)
-    return new CallFailure({ code: error.code, message }, outcome ?? "cancelled", error);
-  const code = error instanceof ToolRuntimeError ? error.code : "EXECUTION_FAILED";
-  const own = error instanceof ToolExecutionError ? error.outcome : undefined;
-  return new CallFailure({ code, message }, outcome ?? own ?? "threw", error);
+function failureOf(cause: unknown, outcome: Outcome | undefined): CallFailure {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const code = cause instanceof ToolRuntimeError ? cause.code : "EXECUTION_FAILED";
+  const error = { code, message };
+  if (cause instanceof ToolCostLimitExceededError)
+    return new CallFailure(error, "refused", { ended: "blocked", isUnpaid: true, cause });
+  if (cause instanceof ToolCancelledError)
+    return new CallFailure({ code: cause.code, message }, outcome ?? "cancelled", { ended: "cancelled", cause });
+  const own = cause instanceof ToolExecutionError ? cause.outcome : undefined;
+  // A call that was under way when the budget ran out was told to stop.
+  return new CallFailure(error, outcome ?? own ?? "threw", { isUnpaid: code === "COST_LIMIT_EXCEEDED", cause });
 }
 
-function cancelledFailure(step: PlanStep, cause: unknown): CallFailure {
-  return new CallFailure(
-    { code: "CANCELLED", message: `Step "${step.id}" was cancelled between two attempts.` },
-    "cancelled",
-    cause,
-  );
+/** A failure that would have been followed by another attempt, had the budget let it. */
+function unpaid({ error }: CallFailure, { message, cause }: CallFailure): CallFailure {
+  const why = `no call is left to try again: ${message}`;
+  return new CallFailure({ ...error, message: `${error.message} (${why})` }, "refused", { isUnpaid: true, cause });
+}
+
+function cancelledFailure(step: PlanStep, last: CallFailure | undefined, cause: unknown): CallFailure {
+  const when = last ? `between two attempts, the last of which failed: ${last.message}` : "before its first call.";
+  const error = { code: "CANCELLED", message: `Step "${step.id}" was cancelled ${when}` };
+  return new CallFailure(error, "cancelled", { ended: "cancelled", cause });
 }

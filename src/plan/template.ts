@@ -94,13 +94,16 @@ export function fill(template: unknown, document: unknown): unknown {
   }
 }
 
-/** Which stand-in an object is, if one. */
-function formOf(fields: Record<string, unknown>): Form {
+/** Which stand-in a value is, if one. */
+export function formOf(value: unknown): Form {
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
   if (Object.hasOwn(fields, "$from")) return "from";
   if (Object.hasOwn(fields, "$text")) return "text";
   return Object.hasOwn(fields, "$literal") ? "literal" : undefined;
 }
 
-function textOf(value: unknown): string {
+/** A part of a `$text` as text. */
+export function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

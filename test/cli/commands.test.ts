@@ -255,7 +255,10 @@ describe("the command", () => {
     });
 
     it("exits with 1 where a step fails, with 2 where the plan is wrong", async () => {
-      folder().write("fails.yaml", "steps:\n  - { id: a, tool: builtin/read-file, input: { path: none.txt } }\n");
+      folder().write(
+        "fails.yaml",
+        "resources: { repo: { path: . } }\nsteps:\n  - { id: a, tool: builtin/read-file, input: { path: none.txt } }\n",
+      );
       const failed = await run(["run", "fails.yaml"]);
       expect(failed.code).to.equal(EXIT.failed);
       expect(jsonOf(failed)).to.include({ outcome: "failed" });

@@ -34,3 +34,8 @@ export function registerTools(
 export function run(runtime: ToolRuntime, plan: object | string, options?: RunPlanOptions): Promise<PlanReport> {
   return runPlan(runtime, planOf(plan), options);
 }
+
+/** How the steps of a plan ended, by id. */
+export function outcomesOf({ steps }: PlanReport): Record<string, string> {
+  return Object.fromEntries(Object.entries(steps).map(([id, { outcome }]) => [id, outcome]));
+}

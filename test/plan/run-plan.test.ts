@@ -2,10 +2,7 @@ import { expect } from "chai";
 import type { PlanEvent, PlanReport } from "../../src/plan/index.js";
 import { deferred, rejectionOf } from "../support/outcomes.js";
 import { runtimesOfSuite, specOf } from "../support/runtimes.js";
-import { registerTools, run } from "./plans.js";
-
-const outcomes = ({ steps }: PlanReport): Record<string, string> =>
-  Object.fromEntries(Object.entries(steps).map(([id, { outcome }]) => [id, outcome]));
+import { outcomesOf as outcomes, registerTools, run } from "./plans.js";
 
 const outputs = ({ steps }: PlanReport): Record<string, unknown> =>
   Object.fromEntries(Object.entries(steps).map(([id, { output }]) => [id, output]));
@@ -146,6 +143,74 @@ describe("plan/run-plan", () => {
     });
   });
 
+  it("runPlan() counts an object without fields as empty where `when` asks", async () => {
+    const runtime = newRuntime();
+    registerTools(runtime);
+    const report = await run(runtime, {
+      params: { none: { default: {} }, some: { default: { a: 0 } } },
+      steps: [
+        { id: "none", tool: "test/echo", when: from("/params/none") },
+        { id: "not", tool: "test/echo", when: from("/params/none", { not: true }) },
+        { id: "some", tool: "test/echo", when: from("/params/some") },
+      ],
+    });
+    expect(outcomes(report)).to.deep.equal({ none: "skipped", not: "ok", some: "ok" });
+  });
+
+  it("runPlan() gives a tool the null that its step has as input, and {} where it has none", async () => {
+    const runtime = newRuntime();
+    registerTools(runtime);
+    const forEach = { items: [1] };
+    const report = await run(runtime, {
+      steps: [
+        { id: "null", tool: "test/echo", input: null },
+        { id: "none", tool: "test/echo" },
+        { id: "each", tool: "test/echo", forEach, input: null },
+      ],
+    });
+    expect(outputs(report)).to.deep.equal({ null: null, none: {}, each: [null] });
+  });
+
+  it("runPlan() lets a step read how another ended, also where that one failed", async () => {
+    const runtime = newRuntime();
+    registerTools(runtime);
+    const report = await run(runtime, {
+      steps: [
+        { id: "bad", tool: "test/fail", continueOnError: true },
+        { id: "good", tool: "test/echo", input: 1 },
+        {
+          id: "tell",
+          tool: "test/echo",
+          when: from("/steps/bad/error"),
+          input: {
+            why: { $text: [from("/steps/bad/outcome"), ": ", from("/steps/bad/error/message")] },
+            attempts: from("/steps/bad/attempts"),
+            other: from("/steps/good/error/message", { default: "none" }),
+          },
+        },
+        { id: "quiet", tool: "test/echo", when: from("/steps/good/error"), input: from("/steps/good/error/message") },
+        { id: "skipped", tool: "test/echo", input: from("/steps/quiet/outcome") },
+        { id: "missing", tool: "test/echo", input: from("/steps/good/error/message"), continueOnError: true },
+      ],
+    });
+    expect(outputs(report)["tell"]).to.deep.equal({ why: "failed: no luck today", attempts: 1, other: "none" });
+    expect(outputs(report)["skipped"]).to.equal("skipped");
+    expect(outcomes(report)).to.include({ quiet: "skipped", missing: "failed" });
+    expect(report.outcome).to.equal("ok");
+  });
+
+  it("runPlan() blocks a step that reads how another ended where that one may not fail", async () => {
+    const runtime = newRuntime();
+    registerTools(runtime);
+    const report = await run(runtime, {
+      steps: [
+        { id: "bad", tool: "test/fail" },
+        { id: "tell", tool: "test/echo", input: from("/steps/bad/outcome") },
+      ],
+    });
+    expect(outcomes(report)).to.deep.equal({ bad: "failed", tell: "blocked" });
+  });
+
   describe("forEach", () => {
     it("calls the tool for each item, in order of their places", async () => {
       const runtime = newRuntime();
@@ -200,7 +265,7 @@ describe("plan/run-plan", () => {
       });
       const each = report.steps["each"];
       expect(each?.outcome).to.equal("failed");
-      expect(each?.error?.message).to.match(/^1 of 4 items of step "each" failed; item 1: .*odd: 1/);
+      expect(each?.error?.message).to.match(/^1 of 4 items of step "each" failed, 2 did not begin; item 1: .*odd: 1/);
       expect(each?.items?.map(({ outcome }) => outcome)).to.deep.equal(["ok", "failed", "blocked", "blocked"]);
     });
 
