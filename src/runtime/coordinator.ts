@@ -1,5 +1,5 @@
 /** The main-thread coordinator: where the calls, plans and cells of one runtime meet. */
-import { ToolCancelledError, ToolRuntimeError } from "../protocol/errors.js";
+import { ToolRuntimeError } from "../protocol/errors.js";
 import { HOST_FUNCTIONS } from "../protocol/messages.js";
 import type { ToolResult } from "../protocol/tool.js";
 import { Activation, type ActivationHost } from "./activation.js";
@@ -9,7 +9,6 @@ import { CancellationToken } from "./cancellation.js";
 import { CellSupply } from "./cell-supply.js";
 import type { ExecuteOptions } from "./execute-options.js";
 import { execute, refuse, type Pipeline } from "./execute.js";
-import { outcomeOfError } from "./call-outcome.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import { passGates, type Tiers } from "./gates.js";
 import { grantFor } from "./grant.js";
@@ -17,11 +16,10 @@ import { ToolLifecycleCache } from "./lifecycle-cache.js";
 import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import { Plans } from "./plans.js";
+import { repeatCall, type RepeatHost } from "./repeat-call.js";
 import type { RuntimeEvents } from "./runtime-events.js";
 import type { SafetyRules } from "./safety-profile.js";
-import { RetrySeries, type AttemptEnd } from "./retry-series.js";
-import type { RetryPolicy } from "./retry-policy.js";
-import { ToolCall, type ToolCallInit } from "./tool-call.js";
+import { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
 /** What is left when a runtime has closed. */
@@ -99,6 +97,15 @@ export class Coordinator {
     };
   }
 
+  readonly #repeatHost: RepeatHost = {
+    enter: (call, plan) => this.#enter(call, plan),
+    execute: (plan, call) => execute(this.#pipeline, plan, call),
+    isIdempotent: (toolName) => this.#parts.registry.registration(toolName)?.capability.idempotent ?? false,
+    over: (plan) => {
+      this.plans.tidy(plan);
+    },
+  };
+
   /** @throws ToolRuntimeError `RUNTIME_CLOSED` */
   assertOpen(): void {
     if (this.#closed) throw new ToolRuntimeError("The runtime is closed; make a new one.", { code: "RUNTIME_CLOSED" });
@@ -140,50 +147,11 @@ export class Coordinator {
     const { callId, transfer, retry } = options;
     const init = { callId, context, toolName, input, transfer, parent, tokens, timeoutMs };
     // A call that is cancelled already ends as such, in one attempt.
-    if (retry && retry.attempts > 1 && !tokens.some((token) => token.isCancelled)) return this.#repeat(init, retry);
+    if (retry && retry.attempts > 1 && !tokens.some((token) => token.isCancelled)) {
+      return repeatCall(this.#repeatHost, init, retry);
+    }
     const call = new ToolCall(init);
     return execute(this.#pipeline, this.#enter(call), call);
-  }
-
-  /** Makes a call again where it fails. */
-  #repeat(init: ToolCallInit, policy: RetryPolicy): Promise<ToolResult> {
-    const { toolName, context, tokens } = init;
-    const { planId } = context;
-    let begin = performance.now();
-    const idempotent = this.#parts.registry.registration(toolName)?.capability.idempotent ?? false;
-    const input = keptForRetries(init.input);
-    let { callId } = init;
-    let approvalId: string | undefined;
-    let plan: PlanState | undefined;
-    const attempt = async (number: number): Promise<AttemptEnd> => {
-      const left = init.timeoutMs === undefined ? Infinity : init.timeoutMs - (performance.now() - begin);
-      const limit = Math.max(1, Math.min(left, policy.attemptTimeoutMs ?? Infinity));
-      const timeoutMs = limit === Infinity ? undefined : limit;
-      const call = new ToolCall({ ...init, input, callId, approvalId, timeoutMs, attempt: number });
-      callId ??= call.callId;
-      try {
-        plan = this.#enter(call, plan);
-        plan.retries.add(series);
-        const result = await execute(this.#pipeline, plan, call);
-        return { outcome: result.trace.outcome, result };
-      } catch (error) {
-        // Where the deadline of the whole call has passed there is no time for another.
-        const late = limit === left && (error as { code?: unknown }).code === "TIMED_OUT";
-        const outcome = late || error instanceof ToolCancelledError ? "cancelled" : outcomeOfError(error);
-        return { outcome, error };
-      } finally {
-        approvalId ??= call.approvalId;
-        // The deadline stood still while a human was asked.
-        begin += call.trace?.phases.approval ?? 0;
-      }
-    };
-    const signals = tokens.map((token) => token.signal);
-    const series = new RetrySeries({ toolName, planId, policy, idempotent, signals, attempt });
-    return series.run().finally(() => {
-      if (!plan) return;
-      plan.retries.delete(series);
-      this.plans.tidy(plan);
-    });
   }
 
   /**
@@ -267,15 +235,5 @@ export class Coordinator {
     } finally {
       this.#admission.takeBack(parent);
     }
-  }
-}
-
-/** What is tried again is what was given, whatever the caller does to it between two attempts. */
-function keptForRetries(input: unknown): unknown {
-  try {
-    return structuredClone(input);
-  } catch {
-    // What cannot be copied is refused in the first attempt.
-    return input;
   }
 }
