@@ -38,6 +38,28 @@ describe("CellSupply", function () {
     });
   });
 
+  it("wait() lets another plan wait for one call of each cell, however many are queued before it", async () => {
+    const cells = 2;
+    await withRuntime({ maxLiveCells: cells, maxCellsPerTool: cells }, async (runtime) => {
+      const flood = runtime.plan({ planId: "flood" });
+      const other = runtime.plan({ planId: "other" });
+      let finished = 0;
+      const flooding = Array.from({ length: 10_000 }, async () => {
+        await flood.execute(BEE, { work: WORK });
+        finished++;
+      });
+      const ended = Promise.allSettled(flooding);
+      await Promise.race(flooding);
+      const before = finished;
+      expect((await other.execute(BEE, {})).success).to.equal(true);
+      // In each cell the call that ran, and one that may have started in the same moment.
+      expect(finished - before).to.be.at.most(cells * 2);
+      await flood.deactivate();
+      await ended;
+      expect(flood.context.summary().traceCount).to.equal(10_000);
+    });
+  });
+
   it("wait() serves many plans with few cells, each call once", async () => {
     await withRuntime({ maxLiveCells: 2 }, async (runtime) => {
       const plans = Array.from({ length: 40 }, (_, index) => runtime.plan({ planId: `plan-${index}` }));
