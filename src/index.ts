@@ -115,7 +115,7 @@ export type { ToolDescriptor } from "./runtime/tool-descriptor.js";
 export type { ModuleOptions, RegistrationOptions, ToolExecutor, ToolInstance } from "./runtime/tool-executor.js";
 export { ToolRegistry, type ToolFilter } from "./runtime/tool-registry.js";
 export type { DeactivateOptions, ExecuteOptions } from "./runtime/execute-options.js";
-export type { RetryPolicy } from "./runtime/retry-policy.js";
+export type { FailedAttempt, RetryPolicy } from "./runtime/retry-policy.js";
 export type { ToolProvider, ToolProviderEntry } from "./runtime/tool-provider.js";
 export type { CloseReport } from "./runtime/coordinator.js";
 export { builtins } from "./sources/builtins.js";

@@ -76,10 +76,9 @@ class PlanRun {
   readonly #file: PlanFile;
   readonly #needs: ReadonlyMap<string, StepNeeds>;
   readonly #tell: (event: PlanEvent) => void;
-  readonly #runtime: ToolRuntime;
   readonly #stop: AbortSignal;
   readonly #context: ToolExecutionContext;
-  readonly #parts: Omit<StepCallParts, "idempotent">;
+  readonly #parts: StepCallParts;
   readonly #scope: Scope & { readonly steps: Record<string, StepReport> };
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #ends = new Map<string, Promise<StepReport>>();
@@ -92,7 +91,6 @@ class PlanRun {
     stop: AbortSignal,
     tell: (event: PlanEvent) => void,
   ) {
-    this.#runtime = runtime;
     this.#file = file;
     this.#needs = needsOf(file);
     this.#tell = tell;
@@ -145,8 +143,7 @@ class PlanRun {
   #run(step: PlanStep): Promise<StepEnd> {
     if (this.#stop.aborted) return Promise.resolve(CANCELLED);
     this.#tell({ type: "step", step: step.id, tool: step.tool, items: undefined });
-    const idempotent = this.#runtime.get(step.tool)?.capability?.idempotent === true;
-    return runStep({ ...this.#parts, idempotent }, step, this.#scope);
+    return runStep(this.#parts, step, this.#scope);
   }
 
   /** Waits for what the step waits for. @returns how it ends where it cannot run */

@@ -141,16 +141,19 @@ export class Coordinator {
     parent?: ToolCall,
   ): Promise<ToolResult> {
     const { registry, options: defaults } = this.#parts;
-    const timeoutMs = options.timeoutMs ?? registry.registration(toolName)?.capability.timeoutMs ?? defaults.timeoutMs;
+    const ownMs = registry.registration(toolName)?.capability.timeoutMs ?? defaults.timeoutMs;
     const tokens = [context.cancellationToken];
     if (options.signal) tokens.push(CancellationToken.from(options.signal));
     const { callId, transfer, retry } = options;
-    const init = { callId, context, toolName, input, transfer, parent, tokens, timeoutMs };
+    const init = { callId, context, toolName, input, transfer, parent, tokens };
     // A call that is cancelled already ends as such, in one attempt.
     if (retry && retry.attempts > 1 && !tokens.some((token) => token.isCancelled)) {
-      return repeatCall(this.#repeatHost, init, retry);
+      // The caller's deadline is for all attempts, the tool's own for each.
+      const { timeoutMs } = options;
+      const attemptTimeoutMs = retry.attemptTimeoutMs ?? (timeoutMs === undefined ? ownMs : undefined);
+      return repeatCall(this.#repeatHost, { ...init, timeoutMs }, { ...retry, attemptTimeoutMs });
     }
-    const call = new ToolCall(init);
+    const call = new ToolCall({ ...init, timeoutMs: options.timeoutMs ?? ownMs });
     return execute(this.#pipeline, this.#enter(call), call);
   }
 

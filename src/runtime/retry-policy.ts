@@ -12,14 +12,29 @@ export interface RetryPolicy {
   readonly factor?: number;
   /** Milliseconds that a wait takes at most. Default 30,000. */
   readonly maxDelayMs?: number;
-  /** Milliseconds that one attempt may take, queue and activation included. Default: what is left of the call's deadline. */
-  readonly attemptTimeoutMs?: number;
+  /**
+   * Milliseconds that one attempt may take, queue and activation included. Default: what is left of the call's `timeoutMs`,
+   * and where that is not given the tool's or the runtime's own.
+   */
+  readonly attemptTimeoutMs?: number | undefined;
   /**
    * What is tried again. Default: every outcome of which another attempt may get the better: `threw`,
    * `activation_failed`, `overloaded`, and of a tool that declares `idempotent` also `timed_out`, `killed`, `crashed` and
    * `out_of_memory`. An answer (`tool_error`, `invalid_output`) is tried again only where it is named here.
    */
   readonly outcomes?: readonly Outcome[];
+  /** Hears of each attempt that failed and will be followed by another, before the wait. */
+  readonly onRetry?: (failed: FailedAttempt) => void;
+}
+
+/** An attempt that another will follow. */
+export interface FailedAttempt {
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** How it ended. */
+  readonly outcome: Outcome;
+  /** What it failed with; absent where the tool answered. */
+  readonly error?: unknown;
 }
 
 const FIELDS = [
@@ -29,6 +44,7 @@ const FIELDS = [
   "maxDelayMs",
   "attemptTimeoutMs",
   "outcomes",
+  "onRetry",
 ] as const satisfies readonly (keyof RetryPolicy)[];
 
 /** The tool may have done its work, or half of it. */
@@ -43,7 +59,8 @@ export function retryProblem(policy: unknown): string | undefined {
   if (!isObject(policy)) return "`retry` must be an object with `attempts`";
   const unknown = unknownField(policy, FIELDS);
   if (unknown !== undefined) return `of \`retry\`: ${unknown}`;
-  const { attempts, delayMs = 0, factor = 1, maxDelayMs = 0, attemptTimeoutMs = 1, outcomes = [] } = policy;
+  const { attempts, delayMs = 0, factor = 1, maxDelayMs = 0, attemptTimeoutMs = 1, outcomes = [], onRetry } = policy;
+  if (onRetry !== undefined && typeof onRetry !== "function") return "`retry.onRetry` must be a function";
   if (!Number.isInteger(attempts) || !within(attempts, 1, 1_000))
     return "`retry.attempts` must be a whole number from 1 to 1,000";
   if (!within(delayMs, 0, MAX_MS)) return "`retry.delayMs` must be a number of milliseconds from 0";

@@ -66,7 +66,7 @@ export class RetrySeries {
    * @throws what the last attempt ended with; ToolRetryLimitExceededError around it where another would have been made
    */
   async run(): Promise<ToolResult> {
-    const { policy, idempotent, signals } = this.#parts;
+    const { policy, signals } = this.#parts;
     const { attempts, delayMs = 100, factor = 2, maxDelayMs = 30_000 } = policy;
     const failed = async (number: number): Promise<ToolResult> => {
       const end = await this.#parts.attempt(number);
@@ -83,7 +83,8 @@ export class RetrySeries {
         // Many calls that failed together would else come back together.
         randomize: true,
         signal: AbortSignal.any([this.#stop.signal, ...signals]),
-        shouldRetry: ({ error }) => error instanceof AttemptFailed && mayRetry(policy, error.end.outcome, idempotent),
+        // Asked only where an attempt is left.
+        shouldRetry: ({ error }) => this.#goesOn(error),
       });
     } catch (error) {
       return this.#ended(error);
@@ -92,9 +93,24 @@ export class RetrySeries {
     }
   }
 
+  #goesOn(error: unknown): boolean {
+    const { policy, idempotent } = this.#parts;
+    if (!(error instanceof AttemptFailed) || !mayRetry(policy, error.end.outcome, idempotent)) return false;
+    if (this.#stop.signal.aborted) return true;
+    const { outcome, error: cause } = error.end;
+    try {
+      policy.onRetry?.({ attempt: this.#ends.length, outcome, ...(cause !== undefined && { error: cause }) });
+    } catch (fault) {
+      process.emitWarning(`A listener for retries threw: ${textOf(fault)}`, "ToolcellWarning");
+    }
+    return true;
+  }
+
   #ended(error: unknown): ToolResult {
     const last = this.#ends.at(-1);
     const { policy, idempotent } = this.#parts;
+    // An answer that came in the very moment of a cancel is one.
+    if (last?.outcome === "ok" && last.result) return last.result;
     if (last?.error instanceof ToolCancelledError) throw last.error;
     if (!(error instanceof AttemptFailed) || !last) throw this.#interrupted(last);
     if (last.result) return last.result;
@@ -108,12 +124,17 @@ export class RetrySeries {
   #exceeded(end: AttemptEnd, refusal: AttemptEnd | undefined): ToolRetryLimitExceededError {
     const { toolName, planId } = this.#parts;
     const made = this.#ends.length - (refusal ? 1 : 0);
-    const why = refusal ? `, and another was refused: ${textOf(refusal.error)}` : "";
+    const failedWith = failureOf(end);
+    const refusedWith = refusal && failureOf(refusal);
+    const why = refusedWith ? `, and another was refused: ${refusedWith.message}` : "";
     return new ToolRetryLimitExceededError(
-      `Tool "${toolName}" (plan "${planId}") failed in ${made} attempt${made === 1 ? "" : "s"}, the last time: ${textOf(end.error ?? end.result?.error?.message)}${why}`,
+      `Tool "${toolName}" (plan "${planId}") failed in ${made} attempt${made === 1 ? "" : "s"}, the last time: ${failedWith.message}${why}`,
       {
         cause: end.error,
-        details: { tool: toolName, planId, attempts: made, outcomes: this.#ends.map(({ outcome }) => outcome) },
+        details: {
+          ...{ tool: toolName, planId, attempts: made, outcomes: this.#ends.map(({ outcome }) => outcome), failedWith },
+          ...(refusedWith && { refusedWith }),
+        },
       },
     );
   }
@@ -126,9 +147,21 @@ export class RetrySeries {
     };
     return new ToolCancelledError(
       `Tool "${toolName}" (plan "${planId}") was cancelled between two attempts${why[this.#reason ?? "cancelled"] ?? ""}.`,
-      { cause: last?.error, details: { tool: toolName, planId, attempts: this.#ends.length } },
+      {
+        cause: last?.error,
+        details: {
+          ...{ tool: toolName, planId, attempts: this.#ends.length },
+          ...(last && { failedWith: failureOf(last) }),
+        },
+      },
     );
   }
+}
+
+function failureOf({ result, error }: AttemptEnd): { code: string; message: string } {
+  if (result?.error) return { code: result.error.code, message: result.error.message };
+  const { code } = (error ?? {}) as { code?: unknown };
+  return { code: typeof code === "string" ? code : "EXECUTION_FAILED", message: textOf(error) };
 }
 
 function textOf(error: unknown): string {

@@ -357,7 +357,14 @@ describe("plan/run-plan", () => {
       runtime.register(specOf("test/strict", { inputSchema: { type: "string" }, capability: { writes: false } }), {
         execute: () => 1,
       });
-      runtime.register(specOf("test/again", { capability: { writes: false, idempotent: true } }), { execute: hang });
+      runtime.register(specOf("test/again", { capability: { writes: false, idempotent: true } }), {
+        execute: (_input, { cancellationToken: { signal } }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => {
+              reject(signal.reason as Error);
+            });
+          }),
+      });
       const retry = { attempts: 2, delayMs: 0 };
       const report = await run(runtime, {
         params: { number: { default: 1 } },

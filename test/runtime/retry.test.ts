@@ -140,6 +140,33 @@ describe("runtime/retry", () => {
     expect(context.traces).to.have.lengthOf(1);
   });
 
+  it("execute() gives each attempt the tool's own deadline, where the caller names none for them all", async () => {
+    const runtime = makeRuntime({ graceMs: 5_000 });
+    registerMock(
+      runtime,
+      "acme/tool",
+      { execute: (_input: unknown, context: ToolContext) => (context.attempt < 3 ? overrun(context) : "in time") },
+      { writes: false, idempotent: true, timeoutMs: 20 },
+    );
+    const context = contextOf("plan");
+    expect((await runtime.execute("acme/tool", {}, context, { retry: THREE })).output).to.equal("in time");
+    expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["timed_out", "timed_out", "ok"]);
+  });
+
+  it("execute() tells of each attempt that another follows, and a listener that throws changes nothing", async () => {
+    const runtime = makeRuntime();
+    registerMock(runtime, "acme/tool", { execute: failing(9) });
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    const onRetry = sinon.spy(() => {
+      throw new Error("a listener's fault");
+    });
+    const call = runtime.execute("acme/tool", {}, contextOf("plan"), { retry: { ...THREE, onRetry } });
+    expect(await rejectionOf(call)).to.be.instanceOf(ToolRetryLimitExceededError);
+    expect(onRetry.args.flat()).to.have.lengthOf(2);
+    expect(onRetry.args.flat()[1]).to.include({ attempt: 2, outcome: "threw" });
+    expect((await warned).message).to.include("a listener's fault");
+  });
+
   it("execute() gives the last answer where answers are tried again", async () => {
     const runtime = makeRuntime();
     registerMock(runtime, "acme/tool", { execute: () => toolError({ code: "BUSY", message: "busy" }) });
@@ -276,6 +303,7 @@ describe("runtime/retry", () => {
       [{ attempts: 2, factor: 0.5 }, "factor"],
       [{ attempts: 2, attemptTimeoutMs: 0 }, "attemptTimeoutMs"],
       [{ attempts: 2, outcomes: ["denied"] }, "outcomes"],
+      [{ attempts: 2, onRetry: 1 }, "onRetry"],
     ];
     for (const [retry, part] of wrong) {
       const error = await rejectionOf(
