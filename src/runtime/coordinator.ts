@@ -122,14 +122,30 @@ export class Coordinator {
         details: { tool: toolName, planId: context.planId },
       });
     }
-    const tier = passGates(registration, context, this.#parts);
-    const plan = this.plans.open(context);
+    let tier: Tiers[number];
+    let plan: PlanState | undefined;
     try {
+      tier = passGates(registration, context, this.#parts);
+      plan = this.plans.open(context);
       plan.budget?.check(toolName, 0);
+    } catch (error) {
+      this.#refuseActivation(toolName, context, error);
+      if (plan) this.plans.tidy(plan);
+      throw error;
+    }
+    try {
       await this.#activationOf(plan, registration, tier).activate(context.cancellationToken);
     } finally {
       this.plans.tidy(plan);
     }
+  }
+
+  /** A gate leaves a trace of what it refused, also where no call was made. */
+  #refuseActivation(toolName: string, context: ToolExecutionContext, error: unknown): void {
+    const call = new ToolCall({ context, toolName, input: undefined, tokens: [] });
+    call.tool = this.#parts.registry.registration(toolName);
+    refuse(call, error);
+    call.release();
   }
 
   /** Runs a call, of a tool where `parent` is given. */

@@ -222,7 +222,7 @@ describe("runtime/approval", () => {
       expect(await rejectionOf(runtime.activate("acme/tool", context))).to.be.instanceOf(
         ToolHumanApprovalRequiredError,
       );
-      expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["denied"]);
+      expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["denied", "denied"]);
     });
 
     it("a provider without requestApproval is refused when the runtime is made", () => {

@@ -102,14 +102,14 @@ describe("runtime/safety-profile", () => {
     expect(register({}).name).to.equal("acme/tool");
   });
 
-  it("execute() and activate() refuse by the profile, and execute leaves a trace", async () => {
+  it("execute() and activate() refuse by the profile, each with a trace", async () => {
     const runtime = makeRuntime({ safetyProfile: { deny: ["acme/shell"] } });
     const { execute, activate } = registerMock(runtime, "acme/shell");
     const context = contextOf("plan");
     const error = (await rejectionOf(runtime.execute("acme/shell", {}, context))) as ToolSafetyViolationError;
     expect(error).to.be.instanceOf(ToolSafetyViolationError);
     expect(await rejectionOf(runtime.activate("acme/shell", context))).to.be.instanceOf(ToolSafetyViolationError);
-    expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["denied"]);
+    expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["denied", "denied"]);
     expect(execute.called || activate.called).to.equal(false);
   });
 
