@@ -159,7 +159,7 @@ describe("the command", () => {
 
     it("kills at its deadline what does not stop", async () => {
       const spins = module("spins", "const execute = () => { for (;;); };");
-      const result = await run(["call", "--load", spins, "--timeout", "200", "spins"]);
+      const result = await run(["call", "--load", spins, "--timeout", "1500", "spins"]);
       expect(result).to.include({ code: EXIT.failed, stdout: "" });
       expect(result.stderr).to.match(/TIMED_OUT: .*its cell was killed/);
     });
