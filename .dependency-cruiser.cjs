@@ -143,7 +143,7 @@ module.exports = {
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: `${NPM}@types/` },
     },
     keptBy("schema-engine-in-one-place", ["ajv", "ajv-formats"], ["^src/schema/"]),
-    keptBy("linear-patterns-in-two-places", ["re2js"], ["^src/schema/", "^tools/line-matcher\\.ts$"]),
+    keptBy("linear-patterns-in-two-places", ["re2js"], ["^src/schema/", "^tools/pattern\\.ts$"]),
     keptBy("piscina-in-one-place", ["piscina"], ["^src/isolation/thread/worker-pool\\.ts$"]),
     keptBy("comlink-at-the-control-port", ["comlink"], ["^src/isolation/thread/", "^workers/"]),
     {

@@ -1,11 +1,11 @@
 /** `builtin/delete-file`: deletes a file, a link or a folder. */
 import { constants } from "node:fs";
-import { access, readdir, realpath, rmdir, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { access, readdir, rmdir, unlink } from "node:fs/promises";
 import { toolResult, type ToolAnswer, type ToolContext } from "../src/tool.js";
 import { kindOf, locateEntry, type Entry } from "./entry.js";
 import { answering, errnoOf, failureOf, shown, ToolFailure } from "./failure.js";
 import { relativePath, type OpenResource } from "./paths.js";
+import { isReal, joinRaw, type RawPath } from "./raw-path.js";
 import type { Input, Output } from "./specs/delete-file.js";
 import { checkFolder, openWritable } from "./writable.js";
 
@@ -47,7 +47,7 @@ class Deletion {
   }
 
   /** @param advice what to do where it is not empty */
-  async #emptyFolder(real: string, advice: string): Promise<void> {
+  async #emptyFolder(real: RawPath, advice: string): Promise<void> {
     try {
       await this.#remove(real, rmdir);
     } catch (error) {
@@ -58,14 +58,14 @@ class Deletion {
   }
 
   /** Deletes all in a folder, then the folder. Links are deleted, never entered. */
-  async #tree(folder: string): Promise<void> {
+  async #tree(folder: RawPath): Promise<void> {
     try {
-      if ((await realpath(folder)) !== folder) {
+      if (!(await isReal(folder))) {
         throw new ToolFailure("OUTSIDE_RESOURCE", `${shown(this.#pathOf(folder))} became a link just now; try again.`);
       }
-      for (const entry of await readdir(folder, { withFileTypes: true })) {
+      for (const entry of await readdir(folder, { withFileTypes: true, encoding: "buffer" })) {
         this.#context.cancellationToken.check();
-        const real = join(folder, entry.name);
+        const real = joinRaw(folder, entry.name);
         if (entry.isDirectory()) await this.#tree(real);
         else await this.#remove(real, unlink);
       }
@@ -75,7 +75,7 @@ class Deletion {
     }
   }
 
-  async #remove(real: string, how: (path: string) => Promise<void>): Promise<void> {
+  async #remove(real: RawPath, how: (path: RawPath) => Promise<void>): Promise<void> {
     await how(real);
     const { resourceId } = this.#resource.bound;
     // Recorded one by one, not with the answer: they are gone even if the next one stays.
@@ -84,14 +84,14 @@ class Deletion {
   }
 
   /** A failure within a folder says where it happened and how much is gone already. */
-  #told(error: unknown, folder: string): unknown {
+  #told(error: unknown, folder: RawPath): unknown {
     const failure = failureOf(error, this.#pathOf(folder));
     if (!failure || "deleted" in failure.details) return failure ?? error;
     const message = `${failure.message} Entries deleted before that: ${this.#deleted}.`;
     return new ToolFailure(failure.code, message, { ...failure.details, deleted: this.#deleted });
   }
 
-  #pathOf(real: string): string {
-    return relativePath(this.#resource.root, real);
+  #pathOf(real: RawPath): string {
+    return relativePath(this.#resource.root, String(real));
   }
 }

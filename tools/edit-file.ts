@@ -35,7 +35,7 @@ export async function execute(input: Input, context: ToolContext): Promise<ToolA
       );
     }
     const unified = unifyLineEndings(file.text);
-    const edited = applyAll(unified.text, edits, unified.enter, context);
+    const edited = applyAll(unified.text, edits, unified.enter, located, context);
     const bytes = file.bytesOf(unified.leave(edited.text));
     if (bytes.length > MAX_EDIT_BYTES) throw tooLarge(`${shown(path)} after the edits`, MAX_EDIT_BYTES);
     const names = [`a/${located.realPath}`, `b/${located.realPath}`] as const;
@@ -66,13 +66,19 @@ export async function execute(input: Input, context: ToolContext): Promise<ToolA
 }
 
 /** Applies edits one after the other, each to what those before it left. */
-function applyAll(text: string, edits: readonly Edit[], enter: (text: string) => string, context: ToolContext): Edited {
+function applyAll(
+  text: string,
+  edits: readonly Edit[],
+  enter: (text: string) => string,
+  located: Located,
+  context: ToolContext,
+): Edited {
   let edited: Edited = { text, replacements: 0 };
   for (const [index, edit] of edits.entries()) {
     context.cancellationToken.check();
     const { replacements } = edited;
     try {
-      edited = apply(edited.text, edit, enter, context);
+      edited = apply(edited.text, edit, enter, located, context);
       if (edited.text.length > MAX_EDIT_BYTES) throw tooLarge("The file after it", MAX_EDIT_BYTES);
     } catch (error) {
       if (!(error instanceof ToolFailure)) throw error;
@@ -86,7 +92,13 @@ function applyAll(text: string, edits: readonly Edit[], enter: (text: string) =>
   return edited;
 }
 
-function apply(text: string, edit: Edit, enter: (text: string) => string, context: ToolContext): Edited {
+function apply(
+  text: string,
+  edit: Edit,
+  enter: (text: string) => string,
+  located: Located,
+  context: ToolContext,
+): Edited {
   const { oldText, newText, all, line, patch, fuzz = 0 } = edit;
   const token = context.cancellationToken;
   if (
@@ -96,7 +108,7 @@ function apply(text: string, edit: Edit, enter: (text: string) => string, contex
     all === undefined &&
     line === undefined
   ) {
-    return replaceByPatch(text, checked(enter(patch)), fuzz, token);
+    return replaceByPatch(text, checked(enter(patch)), fuzz, token, [located.path, located.realPath]);
   }
   if (patch !== undefined || oldText === undefined || newText === undefined || edit.fuzz !== undefined) {
     throw new ToolFailure("INVALID_INPUT", "Give either oldText and newText, with all or line, or patch, with fuzz.");

@@ -7,10 +7,13 @@ import { isAnswer, ToolFailure } from "./failure.js";
 import { GlobSet, type GlobSetState } from "./glob-set.js";
 import { IgnoreRules, isIgnoreFile } from "./ignore-rules.js";
 import { relativePath, type Located, type OpenResource } from "./paths.js";
+import { namesWith } from "./raw-path.js";
 
 /** Names read at once. */
 const BATCH = 64;
 const UNREADABLE_LISTED = 100;
+/** What stands in a name for bytes that are not UTF-8, and may also be a character of it. */
+const REPLACED = "\ufffd";
 
 /** What a walk gives. */
 export interface WalkOptions {
@@ -158,6 +161,7 @@ export class FolderWalk {
     let leaves: Found[] = [];
     let rules = useIgnoreFiles ? undefined : above;
     let hasIgnoreFile = false;
+    let named: Set<string> | undefined;
     const keep = (found: Found[], by: IgnoreRules): Found[] =>
       useIgnoreFiles ? found.filter((each) => !by.ignores(way + nameOf(each))) : found;
     for await (const entry of await opendir(real, { bufferSize: BATCH })) {
@@ -167,6 +171,10 @@ export class FolderWalk {
       if (!includeHidden && entry.name.startsWith(".")) continue;
       const found = this.#sift(entry, state);
       if (!found) continue;
+      if (entry.name.includes(REPLACED) && !(named ??= await namesWith(REPLACED, real)).delete(entry.name)) {
+        this.miss(prefix + entry.name);
+        continue;
+      }
       if (found.below) folders.push(found);
       else leaves.push(found);
       // Each leaf that is kept is given, so of any number of them only the first few can matter.

@@ -128,7 +128,8 @@ async function readRules(real: string, path: string): Promise<string> {
   try {
     const bytes = Buffer.alloc(Math.min(size, MAX_FILE_BYTES));
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-    const text = bytes.toString("utf8", 0, bytesRead);
+    // As in git, a byte order mark is no part of the first rule.
+    const text = bytes.toString("utf8", 0, bytesRead).replace(/^\ufeff/, "");
     // Of a file that is cut the last line may be half a rule.
     return size > MAX_FILE_BYTES ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
   } finally {

@@ -1,5 +1,6 @@
 /** Results of a query, as JSON of bounded length. */
 import { ToolFailure } from "./failure.js";
+import { isFunction } from "./query-language.js";
 
 /** A list of JSON values that takes no more than fits. */
 export class JsonResults {
@@ -49,6 +50,9 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (error) {
+    // A function holds what is in sight of it, itself included.
+    if (error instanceof TypeError)
+      return JSON.stringify(value, (_, each: unknown) => (isFunction(each) ? undefined : each));
     if (!(error instanceof RangeError)) throw error;
     throw new ToolFailure("TOO_LARGE", "The result is too large or nested too deeply to be given; select less of it.");
   }

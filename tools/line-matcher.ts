@@ -1,9 +1,7 @@
 /** Finds a pattern in a line, in time that grows with the line times the pattern, whatever they are. */
-import { RE2JS, type Matcher } from "re2js";
-import { shown, ToolFailure } from "./failure.js";
+import { ToolFailure } from "./failure.js";
+import { closedPattern, compilePattern, quotedPattern, type Pattern } from "./pattern.js";
 
-/** Instructions of a compiled pattern: a longer one takes seconds for a long line. */
-const MAX_INSTRUCTIONS = 4_000;
 /** What a whole word does not touch. */
 const NO_WORD = String.raw`[^\p{L}\p{M}\p{N}_]`;
 /** The group around the pattern where there is something around it. */
@@ -27,8 +25,8 @@ export interface Place {
 /** A compiled pattern. */
 export class LineMatcher {
   readonly #text: string | undefined;
-  readonly #engine: RE2JS;
-  readonly #matcher: Matcher;
+  readonly #engine: Pattern;
+  readonly #matcher: ReturnType<Pattern["matcher"]>;
   readonly #group: number;
 
   /** @throws ToolFailure `INVALID_PATTERN` */
@@ -36,12 +34,13 @@ export class LineMatcher {
     if (literal && /[\r\n]/.test(pattern)) {
       throw new ToolFailure("INVALID_PATTERN", "A line holds no line end; look for one line at a time.");
     }
-    const source = literal ? RE2JS.quote(pattern) : pattern;
-    const flags = caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE;
+    const source = literal ? quotedPattern(pattern) : pattern;
+    const flags = { ignoreCase: !caseSensitive };
     // Compiled by itself also where it is put between others: one that only looks like two halves of a group is none.
-    const alone = compile(source, flags, pattern);
+    const alone = compilePattern(source, flags, pattern);
     this.#text = literal && caseSensitive && !wholeWord ? pattern : undefined;
-    this.#engine = wholeWord ? compile(`(?:^|${NO_WORD})(${source})(?:$|${NO_WORD})`, flags, pattern) : alone;
+    const word = wholeWord ? `(?:^|${NO_WORD})(${closedPattern(source)})(?:$|${NO_WORD})` : undefined;
+    this.#engine = word === undefined ? alone : compilePattern(word, flags, pattern);
     this.#group = wholeWord ? INNER : 0;
     this.#matcher = this.#engine.matcher("");
   }
@@ -58,16 +57,4 @@ export class LineMatcher {
     if (!this.#matcher.find()) return undefined;
     return { start: this.#matcher.start(this.#group), end: this.#matcher.end(this.#group) };
   }
-}
-
-function compile(source: string, flags: number, pattern: string): RE2JS {
-  let engine: RE2JS;
-  try {
-    engine = RE2JS.compile(source, flags);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : String(error);
-    throw new ToolFailure("INVALID_PATTERN", `${shown(pattern)} is no RE2 expression: ${reason.slice(0, 200)}.`);
-  }
-  if (engine.programSize() <= MAX_INSTRUCTIONS) return engine;
-  throw new ToolFailure("INVALID_PATTERN", `${shown(pattern)} is too large when compiled; use smaller repetitions.`);
 }

@@ -1,10 +1,11 @@
 /** `builtin/move-file`: gives a file or folder another name or another folder. */
 import { constants } from "node:fs";
-import { access, rename, unlink } from "node:fs/promises";
+import { access, rename } from "node:fs/promises";
 import { toolResult, type ToolAnswer, type ToolContext } from "../src/tool.js";
 import { kindOf, locateEntry, meansFolder, type Entry } from "./entry.js";
 import { answering, errnoOf, failureOf, shown, ToolFailure } from "./failure.js";
 import { moveAcross } from "./move-across.js";
+import { canBeOneEntry, isSameEntry, isTwin, moveTwin } from "./move-twin.js";
 import { isInside, type OpenResource } from "./paths.js";
 import { takeFreeName } from "./replace-file.js";
 import type { Input, Output } from "./specs/move-file.js";
@@ -12,7 +13,8 @@ import { checkFolder, makeFolders, openWritable } from "./writable.js";
 
 /**
  * Moves what the resource in slot `repo` holds. On one file system the move happens at once; between two, a file is copied
- * beside its new place first. Where nothing may be overwritten, a file has both names for a moment.
+ * beside its new place first. Where nothing may be overwritten, a file has both names for a moment. Where both names show
+ * one file already, it has a third one for a moment.
  */
 export async function execute(input: Input, context: ToolContext): Promise<ToolAnswer<Output>> {
   const { from, to, overwrite = false, createFolders = false } = input;
@@ -26,13 +28,13 @@ export async function execute(input: Input, context: ToolContext): Promise<ToolA
     if (!target.hasFolder && createFolders) await makeFolders(resource, target.folder, context);
     await checkFolder(target.folder, to);
     await checkFolder(source.folder, from);
-    await move(source, target, to, context);
+    const overwritten = await move(source, target, to, overwrite, context);
     const { resourceId } = resource.bound;
     return toolResult({
-      output: { from: source.path, to: target.path, type: kind, overwritten: target.info !== undefined },
+      output: { from: source.path, to: target.path, type: kind, overwritten },
       changes: [
         { operation: "delete", resourceId, path: source.path },
-        { operation: target.info ? "modify" : "create", resourceId, path: target.path },
+        { operation: overwritten ? "modify" : "create", resourceId, path: target.path },
       ],
     });
   });
@@ -57,10 +59,18 @@ function checkSource({ info, real }: Entry, target: Entry, from: string): Return
   return kindOf(info);
 }
 
-async function checkTarget(source: Entry, { info, real }: Entry, to: string, overwrite: boolean): Promise<void> {
+async function checkTarget(source: Entry, target: Entry, to: string, overwrite: boolean): Promise<void> {
+  const { info, real } = target;
   if (!info) {
     if (!meansFolder(to) || source.info?.isDirectory()) return;
     throw new ToolFailure("NOT_A_FILE", `${shown(to)} means a folder; name a file, without a slash at its end.`);
+  }
+  if (isTwin(source, target)) {
+    if (await isSameEntry(source, target)) {
+      throw new ToolFailure("INVALID_INPUT", "from and to lead to one and the same name; give another name.");
+    }
+    if (!overwrite && !canBeOneEntry(source, target)) throw taken(to);
+    return;
   }
   if (!overwrite) throw taken(to);
   if (info.isDirectory() || source.info?.isDirectory()) {
@@ -70,10 +80,17 @@ async function checkTarget(source: Entry, { info, real }: Entry, to: string, ove
   if (info.isFile()) await access(real, constants.W_OK);
 }
 
-async function move(source: Entry, target: Entry, to: string, context: ToolContext): Promise<void> {
+/** @returns whether something else had the name, and is gone */
+async function move(
+  source: Entry,
+  target: Entry,
+  to: string,
+  overwrite: boolean,
+  context: ToolContext,
+): Promise<boolean> {
   try {
-    if (isSameFile(source, target)) await unlink(source.real);
-    else if (!target.info && source.info?.isFile()) await takeFreeName(source.real, target.real);
+    if (isTwin(source, target)) return await moveTwin(source, target, overwrite, context);
+    if (!target.info && source.info?.isFile()) await takeFreeName(source.real, target.real);
     else await rename(source.real, target.real);
   } catch (error) {
     const errno = errnoOf(error);
@@ -81,11 +98,7 @@ async function move(source: Entry, target: Entry, to: string, context: ToolConte
     if (errno !== "EXDEV") throw error;
     await moveAcross(source, target, context);
   }
-}
-
-/** Two names of one file: renaming one to the other does nothing. */
-function isSameFile({ info: one }: Entry, { info: other }: Entry): boolean {
-  return one?.isFile() === true && other !== undefined && one.ino === other.ino && one.dev === other.dev;
+  return target.info !== undefined;
 }
 
 function taken(to: string): ToolFailure {

@@ -4,7 +4,7 @@ import { parsePatch } from "diff/lib/patch/parse.js";
 import type { StructuredPatch, StructuredPatchHunk } from "diff/lib/types.js";
 import type { CancellationView } from "../src/tool.js";
 import type { Edited } from "./exact-edit.js";
-import { ToolFailure } from "./failure.js";
+import { shown, ToolFailure } from "./failure.js";
 import { nearestFit, told } from "./nearest-fit.js";
 
 const LINES_PER_POLL = 1_024;
@@ -14,10 +14,18 @@ const LISTED_LINES = 20;
  * Applies a unified diff of one file. A hunk goes where its lines are: to the line that it names, else to the only other
  * place with these lines.
  * @param fuzz lines of context that may differ in a hunk that fits nowhere
+ * @param paths of the file; a header that names another file is refused
  * @throws ToolFailure `INVALID_PATCH`, `PATCH_CONFLICT` or `AMBIGUOUS_MATCH`
  */
-export function replaceByPatch(text: string, patch: string, fuzz: number, token: CancellationView): Edited {
+export function replaceByPatch(
+  text: string,
+  patch: string,
+  fuzz: number,
+  token: CancellationView,
+  paths: readonly string[] = [],
+): Edited {
   const parsed = parse(patch);
+  if (paths.length > 0) checkNames(parsed, paths);
   const placed = place(parsed.hunks, linesOf(text), fuzz, token);
   const result = applyPatch(text, { ...parsed, hunks: placed }, { fuzzFactor: fuzz, autoConvertLineEndings: false });
   if (result !== false) return { text: result, replacements: placed.length };
@@ -44,8 +52,11 @@ function parse(patch: string): StructuredPatch {
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error));
   }
-  if (files.some(({ isRename, isCopy, isDelete, isBinary }) => isRename || isCopy || isDelete || isBinary)) {
-    throw invalid("it renames, copies or deletes a file, or is binary");
+  if (files.some(({ isDelete, newFileName }) => isDelete || newFileName === "/dev/null")) {
+    throw invalid("it deletes the file; use delete-file for that");
+  }
+  if (files.some(({ isRename, isCopy, isBinary }) => isRename || isCopy || isBinary)) {
+    throw invalid("it renames or copies a file, or is binary; use move-file to rename");
   }
   const [file, second] = files.filter(({ hunks }) => hunks.length > 0);
   if (!file) throw invalid("it holds no hunk; one starts with @@ -line,count +line,count @@");
@@ -57,6 +68,23 @@ function parse(patch: string): StructuredPatch {
     free = oldStart + oldLines;
   }
   return file;
+}
+
+/** Refuses a header that names files, none of which has the file's name. What has neither slash nor dot is a label. */
+function checkNames({ oldFileName, newFileName }: StructuredPatch, paths: readonly string[]): void {
+  const named = [newFileName, oldFileName].filter(
+    (name) => name !== undefined && name !== "/dev/null" && /[/.]/.test(name),
+  );
+  const meant = paths.map(lastOf);
+  const [other] = named;
+  if (other === undefined || named.some((name) => name !== undefined && meant.includes(lastOf(name)))) return;
+  const message = `The patch is for ${shown(other)}, not for ${shown(paths[0] ?? "")}; edit that file, or correct the header.`;
+  throw new ToolFailure("INVALID_PATCH", message);
+}
+
+/** The last part of a path; a patch made on Windows may have backslashes. */
+function lastOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
 /** The hunks, each at the line where it fits. One that fits nowhere stays where it is if fuzz may help it. */

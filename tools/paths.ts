@@ -117,6 +117,14 @@ export function lexicalWay(resource: OpenResource, input: string): string {
     const named = resolve(base, input);
     if (isInside(base, named)) return relative(base, named);
   }
+  // The folder may have been bound by a link: the resource has its real path alone, so names by the link lead elsewhere.
+  if (isAbsolute(input)) {
+    const where = `the folder's real path is ${shown(resource.root)}`;
+    throw new ToolFailure(
+      "OUTSIDE_RESOURCE",
+      `${shown(input)} is not in the resource: ${where}; give a path relative to it.`,
+    );
+  }
   throw outside(input);
 }
 

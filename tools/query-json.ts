@@ -40,11 +40,16 @@ async function queryValue(query: Query, value: unknown, options: Options): Promi
   const { variables = {}, maxResults = MAX_RESULTS, maxLength = RESULT_LENGTH } = options;
   const result = await query.run(value, variables);
   if (!Array.isArray(result)) {
+    query.checkResult(result);
     const plain = plainValue(result, maxLength);
     return { ...(plain !== undefined && { result: plain }), truncated: false };
   }
   const results = new JsonResults(maxResults, maxLength);
-  for (const each of result as unknown[]) results.add(each);
+  for (const each of result as unknown[]) {
+    query.checkResult(each);
+    results.add(each);
+    if (results.truncated) break;
+  }
   return { result: results.values, truncated: results.truncated, ...(results.truncated && { total: result.length }) };
 }
 
@@ -62,7 +67,9 @@ async function queryLines(query: Query, located: Located, options: Options, cont
         invalid++;
         continue;
       }
-      results.add(await query.run(value.parsed, { ...variables, line: number }));
+      const result = await query.run(value.parsed, { ...variables, line: number });
+      query.checkResult(result);
+      results.add(result);
       if (results.truncated) break;
       lines++;
     }

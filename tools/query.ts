@@ -4,27 +4,40 @@ import { setImmediate } from "node:timers/promises";
 import jsonata from "jsonata";
 import type { CancellationView } from "../src/tool.js";
 import { ToolFailure } from "./failure.js";
+import { checkJson } from "./json-length.js";
+import { linearRegExp } from "./linear-regexp.js";
+import { guardedFunctions } from "./query-functions.js";
+import { MAX_SEQUENCE, QueryGuard } from "./query-guard.js";
+import type { Environment } from "./query-language.js";
 
 /** Steps between two looks at the clock. */
-const STEPS_PER_LOOK = 256;
+const STEPS_PER_LOOK = 64;
 /** Milliseconds between two turns of the event loop. */
 const TURN_MS = 20;
 /** Steps within steps, over all groups that are worked on at once. */
 const MAX_DEPTH = 100_000;
-const MAX_SEQUENCE = 1_000_000;
 /** The library calls what is bound to this name before each step; an expression cannot bind it. */
 const BEFORE_STEP = Symbol.for("jsonata.__evaluate_entry");
+
+/** A part of an expression, as the library holds it. */
+interface Part {
+  type: string;
+  readonly value?: unknown;
+  readonly lhs?: unknown;
+  readonly rhs?: unknown;
+  readonly position?: number;
+  procedure?: unknown;
+  arguments?: unknown;
+}
 
 /** A compiled expression. */
 export class Query {
   readonly #expression: jsonata.Expression;
   readonly #text: string;
-  readonly #token: CancellationView;
-  readonly #timeoutMs: number;
-  readonly #started = performance.now();
+  readonly #guard: QueryGuard;
   #nextTurn = 0;
   #steps = 0;
-  #stopped: { readonly by: unknown } | undefined;
+  #isGuarded = false;
 
   /**
    * @param timeoutMs what all runs of the query may take together
@@ -32,52 +45,57 @@ export class Query {
    */
   constructor(text: string, timeoutMs: number, token: CancellationView) {
     this.#text = text;
-    this.#timeoutMs = timeoutMs;
-    this.#token = token;
+    const what = text.length > 100 ? "The expression" : `The expression ${JSON.stringify(text)}`;
+    this.#guard = new QueryGuard(timeoutMs, token, what);
+    const RegexEngine = linearRegExp(this.#guard) as unknown as RegExpConstructor;
     try {
-      this.#expression = libraryFor(text)(text, { stack: MAX_DEPTH, sequence: MAX_SEQUENCE });
+      this.#expression = libraryFor(text)(text, { stack: MAX_DEPTH, sequence: MAX_SEQUENCE, RegexEngine });
     } catch (error) {
       throw this.#failure("INVALID_EXPRESSION", error);
     }
     // The library takes a symbol here too, which its types leave out.
-    this.#expression.assign(BEFORE_STEP as unknown as string, () => this.#beforeStep());
+    this.#expression.assign(BEFORE_STEP as unknown as string, (part: Part, _: unknown, environment: Environment) =>
+      this.#beforeStep(part, environment),
+    );
   }
 
   /**
    * Evaluates the expression.
-   * @throws ToolFailure `EXPRESSION_FAILED` or `TIMED_OUT`
+   * @throws ToolFailure `EXPRESSION_FAILED`, `TIMED_OUT`, `TOO_LARGE` or `INVALID_PATTERN`
    */
   async run(input: unknown, variables: Readonly<Record<string, unknown>>): Promise<unknown> {
-    this.#token.check();
+    this.#guard.look();
     try {
       return (await this.#expression.evaluate(input, variables)) as unknown;
     } catch (error) {
       // What ends a query from outside must not be mistaken for a fault of it, as $eval does.
-      if (this.#stopped) throw this.#stopped.by;
+      if (this.#guard.stopped) throw this.#guard.stopped.by;
       throw this.#failure("EXPRESSION_FAILED", error);
     }
   }
 
-  #beforeStep(): Promise<void> | undefined {
-    if (++this.#steps % STEPS_PER_LOOK !== 0) return undefined;
-    try {
-      this.#token.check();
-      this.#checkTime();
-    } catch (error) {
-      this.#stopped = { by: error };
-      throw error;
+  /**
+   * Makes sure that a result can be made into JSON.
+   * @throws ToolFailure `TIMED_OUT` or `TOO_LARGE`
+   */
+  checkResult(result: unknown): void {
+    checkJson(result, "The result", this.#guard);
+  }
+
+  #beforeStep(part: Part, environment: Environment): Promise<void> | undefined {
+    if (!this.#isGuarded) {
+      this.#isGuarded = true;
+      for (const [name, each] of guardedFunctions(environment, this.#guard)) this.#expression.assign(name, each);
     }
+    // What these operators do is neither bounded nor interrupted by the library: functions of ours take their place.
+    if (part.type === "binary" && part.value === "&") callInstead(part, "operator &", [part.lhs, part.rhs]);
+    else if (part.type === "wildcard") callInstead(part, "operator *", []);
+    if (++this.#steps % STEPS_PER_LOOK !== 0) return undefined;
+    this.#guard.look();
     const now = performance.now();
     if (now < this.#nextTurn) return undefined;
     this.#nextTurn = now + TURN_MS;
     return setImmediate();
-  }
-
-  #checkTime(): void {
-    if (performance.now() - this.#started < this.#timeoutMs) return;
-    const { length } = this.#text;
-    const what = length > 100 ? "The expression" : `The expression ${JSON.stringify(this.#text)}`;
-    throw new ToolFailure("TIMED_OUT", `${what} took more than ${this.#timeoutMs} ms; narrow it or raise timeoutMs.`);
   }
 
   /** What the library throws is mostly an object with a code and a position; beyond that, the engine's own errors. */
@@ -97,6 +115,12 @@ export class Query {
       column,
     });
   }
+}
+
+function callInstead(part: Part, name: string, operands: readonly unknown[]): void {
+  part.procedure = { type: "variable", value: name, position: part.position };
+  part.arguments = operands;
+  part.type = "function";
 }
 
 /**

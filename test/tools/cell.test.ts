@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -112,6 +112,32 @@ describe("tools in a cell", () => {
     expect(await readFile(join(root, "a.txt"), "utf8")).to.equal("three");
     expect(await readFile(join(root, "sub", "new.txt"), "utf8")).to.equal("new");
     expect((await readdir(root)).filter((name) => name.startsWith(".toolcell"))).to.deep.equal([]);
+  });
+
+  it("execute() deletes what has no name in UTF-8, and renames, with the root alone granted", async function () {
+    const odd = Buffer.concat([Buffer.from(join(root, "sub", "q")), Buffer.from([0xff])]);
+    try {
+      await mkdir(odd);
+      await writeFile(Buffer.concat([odd, Buffer.from("/x")]), "");
+    } catch {
+      // A file system that knows no such name has nothing to test.
+      return this.skip();
+    }
+    await link(join(root, "a.txt"), join(root, "twin"));
+    const answers = await inCell(
+      [root],
+      [
+        { tool: "list-files", input: { path: "sub" }, path: root },
+        { tool: "delete-file", input: { path: "sub", recursive: true }, path: root },
+        { tool: "move-file", input: { from: "a.txt", to: "twin", overwrite: true }, path: root },
+      ],
+    );
+    expect(answers.map(({ success, error }) => (success ? "success" : error?.code))).to.deep.equal(
+      answers.map(() => "success"),
+    );
+    expect(answers[0]?.output?.unreadable).to.deep.equal(["sub/q\ufffd"]);
+    expect(answers[1]?.output?.deleted).to.equal(3);
+    expect(await readdir(root)).to.have.members(["dangling", "danglingOut", "out", "twin"]);
   });
 
   it("execute() refuses links out of the root, which the permission model follows", async () => {

@@ -55,6 +55,24 @@ describe("tools/delete-file", () => {
     expect(await readdir(root)).to.have.members(["a.txt", "empty"]);
   });
 
+  it("execute() deletes what has no name in UTF-8, and never through a link", async function () {
+    const odd = Buffer.concat([Buffer.from(join(root, "sub", "q")), Buffer.from([0xff])]);
+    const within = (name: string): Buffer => Buffer.concat([odd, Buffer.from(`/${name}`)]);
+    try {
+      await mkdir(odd);
+    } catch {
+      // A file system that knows no such name has nothing to test.
+      return this.skip();
+    }
+    await writeFile(within("é.txt"), "");
+    await symlink("../../../outside", within("link"));
+    const call = fakeCall({ path: root });
+    expect(outputOf(await execute({ path: "sub", recursive: true }, call.context)).deleted).to.equal(7);
+    expect(call.changes.map(({ path }) => path)).to.include.members(["sub/q\ufffd", "sub/q\ufffd/é.txt"]);
+    expect(await readdir(root)).to.have.members(["a.txt", "empty"]);
+    expect(await readdir(join(base, "outside"))).to.deep.equal(["secret.txt"]);
+  });
+
   it("execute() tells how far it is", async () => {
     for (let at = 0; at < 250; at++) await writeFile(join(root, "empty", `${at}`), "");
     const call = fakeCall({ path: root });

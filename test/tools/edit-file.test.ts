@@ -64,6 +64,15 @@ describe("tools/edit-file", () => {
     expect(await text()).to.equal("two\n2\ndrei\n");
   });
 
+  it("execute() leaves the file for a patch for another file, or one that deletes it", async () => {
+    const hunk = "@@ -1 +1 @@\n-one\n+1\n";
+    expect(codeOf(await run(edit({ patch: `--- a/b.txt\n+++ b/b.txt\n${hunk}` })))).to.equal("INVALID_PATCH");
+    const deletion = await run(edit({ patch: "--- a.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n" }));
+    expect(deletion.error?.message).to.include("use delete-file");
+    expect(await text()).to.equal("one\ntwo\nthree\n");
+    expect(codeOf(await run(edit({ patch: `--- a/x/a.txt\n+++ b/x/a.txt\n${hunk}` })))).to.equal("success");
+  });
+
   it("execute() applies all edits or none", async () => {
     const answer = await run(edit({ oldText: "one", newText: "1" }, { oldText: "four", newText: "4" }));
     expect(answer.error?.message).to.match(/^Edit 2 of 2: /);

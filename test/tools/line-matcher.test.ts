@@ -29,6 +29,14 @@ describe("tools/line-matcher", () => {
     expect(found("a.c", "a.cd a.c", { literal: true, wholeWord: true })).to.equal("a.c");
   });
 
+  it("find() finds whole words of an expression whose quotation is open at its end", () => {
+    expect(found(String.raw`\Qa.b`, "xa.b a.b", { wholeWord: true })).to.equal("a.b");
+    expect(found(String.raw`a\Q.b`, "a.b", { wholeWord: true })).to.equal("a.b");
+    expect(found(String.raw`\Qa.\Eb`, "a.b", { wholeWord: true })).to.equal("a.b");
+    expect(found("\\Qa\\", "a\\ b", { wholeWord: true })).to.equal("a\\");
+    expect(found(String.raw`\\Qa`, String.raw`\Qa`, { wholeWord: true })).to.equal(String.raw`\Qa`);
+  });
+
   it("find() agrees with includes() for any literal", () => {
     const text = fc.string({ unit: fc.constantFrom("a", ".", "\\", "*", "é", "\\E", "$", "["), maxLength: 8 });
     fc.assert(

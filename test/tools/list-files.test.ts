@@ -137,6 +137,18 @@ describe("tools/list-files", () => {
       ]);
     });
 
+    it("execute() takes a byte order mark for no part of the first rule", async () => {
+      await write({ ".gitignore": "*.js\n", "a/.gitignore": "!d.js\n" });
+      const without = await list(TS);
+      await write({ ".gitignore": "\ufeff*.js\n", "a/.gitignore": "\ufeff!d.js\n" });
+      expect(await list(TS))
+        .to.deep.equal(without)
+        .and.to.include("a/b/d.js");
+      // Three ** between folders are one too many, also where the mark stands before the first.
+      await write({ ".gitignore": "\ufeff**/a/**/b/**/d.js\n", "a/.gitignore": "" });
+      expect(await list(TS)).to.include("a/b/d.js");
+    });
+
     it("execute() lets .ignore have its word after .gitignore", async () => {
       await write({ ".gitignore": "*.ts\n", ".ignore": "!c.ts\na.txt\n" });
       expect(await list(TS)).to.deep.equal(["a/b/c.ts", "a/b/d.js"]);
@@ -210,6 +222,22 @@ describe("tools/list-files", () => {
       return this.skip();
     }
     expect(outputOf(await run({ path: "a" })).unreadable).to.deep.equal(["a/q\ufffd"]);
+  });
+
+  it("execute() gives a name once where others look like it and are not UTF-8", async function () {
+    const look = join(root, "a", "r\ufffd");
+    try {
+      for (const byte of [0xfe, 0xff]) {
+        await mkdir(Buffer.concat([Buffer.from(join(root, "a", "r")), Buffer.from([byte])]));
+      }
+    } catch {
+      // A file system that knows no such name has nothing to test.
+      return this.skip();
+    }
+    await writeFile(look, "look");
+    const { files, unreadable } = outputOf(await run({ path: "a", glob: "r*" }));
+    expect(files).to.deep.equal([{ path: "a/r\ufffd", size: 4, type: "file" }]);
+    expect(unreadable).to.deep.equal(["a/r\ufffd", "a/r\ufffd"]);
   });
 
   it("execute() lists a single-file resource", async () => {

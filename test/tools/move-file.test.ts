@@ -1,7 +1,8 @@
-import { renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import fs, { chmod, link, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 import sinon from "sinon";
 import { ToolCancelledError } from "../../src/tool.js";
@@ -43,6 +44,30 @@ describe("tools/move-file", () => {
       sinon.stub(fs, name).callsFake(async (from, to) => {
         if (!String(from).includes(".toolcell-")) throw ELSEWHERE;
         await original(from, to);
+      });
+    }
+    syncBuiltinESMExports();
+  };
+
+  /** Lets each of the calls find what is there by any case, and lets a new name be as it is given. */
+  const ignoringCase = (): void => {
+    const found = (path: string): string => {
+      const name = basename(path);
+      const names = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
+      return join(dirname(path), names.find((each) => each.toLowerCase() === name.toLowerCase()) ?? name);
+    };
+    for (const name of ["lstat", "realpath", "unlink"] as const) {
+      const original = fs[name] as (path: string) => Promise<unknown>;
+      sinon.stub(fs, name).callsFake(((path: string) => original(found(path))) as never);
+    }
+    for (const name of ["rename", "link"] as const) {
+      const original = fs[name];
+      sinon.stub(fs, name).callsFake(async (from, to) => {
+        const old = found(String(from));
+        const other = found(String(to));
+        if (name === "link" && existsSync(other)) throw Object.assign(new Error("there is one"), { code: "EEXIST" });
+        // As Linux does, where both are one entry.
+        if (old !== other) await original(old, other);
       });
     }
     syncBuiltinESMExports();
@@ -104,6 +129,56 @@ describe("tools/move-file", () => {
     outputOf(await run({ from: "a.txt", to: "twin", overwrite: true }));
     expect(await readdir(root)).to.have.members(["b.txt", "sub", "twin"]);
     expect(await text("twin")).to.equal("a");
+  });
+
+  it("execute() renames a file or folder where upper and lower case are one name", async () => {
+    ignoringCase();
+    const answer = await run({ from: "a.txt", to: "A.txt" });
+    expect(outputOf(answer)).to.deep.equal({ from: "a.txt", to: "A.txt", type: "file", overwritten: false });
+    expect(answer.changes.map(({ operation }) => operation)).to.deep.equal(["delete", "create"]);
+    outputOf(await run({ from: "b.txt", to: "B.TXT", overwrite: true }));
+    outputOf(await run({ from: "sub", to: "SUB" }));
+    sinon.restore();
+    syncBuiltinESMExports();
+    expect(await readdir(root)).to.have.members(["A.txt", "B.TXT", "SUB"]);
+    expect([await text("A.txt"), await text("B.TXT"), await text("SUB/c.txt")]).to.deep.equal(["a", "b", "c"]);
+  });
+
+  it("execute() leaves two hard links as they are without overwrite, also where they differ in case alone", async () => {
+    await link(join(root, "a.txt"), join(root, "A.txt"));
+    await link(join(root, "b.txt"), join(root, "twin"));
+    expect(codeOf(await run({ from: "a.txt", to: "A.txt" }))).to.equal("ALREADY_EXISTS");
+    expect(codeOf(await run({ from: "b.txt", to: "twin" }))).to.equal("ALREADY_EXISTS");
+    expect(await readdir(root)).to.have.members(["A.txt", "a.txt", "b.txt", "sub", "twin"]);
+  });
+
+  it("execute() keeps a file whose folder or name is mounted a second time", async function () {
+    await mkdir(join(root, "again"));
+    await writeFile(join(root, "name"), "under the mount");
+    const mounts = [
+      [join(root, "sub"), join(root, "again")],
+      [join(root, "a.txt"), join(root, "name")],
+    ] as const;
+    const mounted: string[] = [];
+    try {
+      for (const [from, to] of mounts) {
+        const { status } = spawnSync("mount", ["--bind", from, to]);
+        // To mount takes root's rights, which few hosts of tests give.
+        if (status !== 0) return this.skip();
+        mounted.push(to);
+      }
+      expect(codeOf(await run({ from: "sub/c.txt", to: "again/c.txt", overwrite: true }))).to.equal("INVALID_INPUT");
+      expect(codeOf(await run({ from: "a.txt", to: "name", overwrite: true }))).to.equal("BUSY");
+      expect(codeOf(await run({ from: "sub", to: "again", overwrite: true }))).to.equal("ALREADY_EXISTS");
+    } finally {
+      for (const each of mounted) spawnSync("umount", [each]);
+    }
+    expect(await readdir(root)).to.have.members(["a.txt", "again", "b.txt", "name", "sub"]);
+    expect([await text("sub/c.txt"), await text("a.txt"), await text("name")]).to.deep.equal([
+      "c",
+      "a",
+      "under the mount",
+    ]);
   });
 
   it("execute() moves a link itself, also one that leads out", async () => {

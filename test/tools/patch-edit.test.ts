@@ -89,12 +89,43 @@ describe("tools/patch-edit", () => {
       ["@@ somewhere @@\n-a\n+b\n", ""],
       [`${hunk}${hunk}`, "before the end"],
       [`diff --git a/x b/y\nrename from x\nrename to y\n${hunk}`, "renames"],
-      [`diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n`, "deletes"],
+      [`diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n`, "use delete-file"],
+      ["--- x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "use delete-file"],
     ] as const) {
       const wrong = failure("a\n", patch);
       expect(wrong.code, patch).to.equal("INVALID_PATCH");
       expect(wrong.message, patch).to.include(why);
     }
+  });
+
+  it("replaceByPatch() refuses a header that names another file, and passes over labels and folders", () => {
+    const apply = (from: string, to: string): string =>
+      replaceByPatch("a\n", `--- ${from}\n+++ ${to}\n@@ -1 +1 @@\n-a\n+b\n`, 0, cancellationToken, ["sub/a.txt"]).text;
+    for (const [from, to] of [
+      ["a/sub/a.txt", "b/sub/a.txt"],
+      ["a.txt", "a.txt\t2026-01-01 00:00:00"],
+      ["a.txt.orig", "a.txt"],
+      ["old/a.txt", "new/a.txt"],
+      ["original", "modified"],
+      ["original", "a.txt"],
+      ["C:\\work\\a.txt", "C:\\work\\a.txt"],
+    ] as const) {
+      expect(apply(from, to), to).to.equal("b\n");
+    }
+    for (const [from, to] of [
+      ["a/sub/b.txt", "b/sub/b.txt"],
+      ["b.txt", "b.txt"],
+      ["original", "b/Makefile"],
+      ["xa.txt", "xa.txt"],
+    ] as const) {
+      expect(
+        thrownBy(() => apply(from, to)),
+        to,
+      ).to.include({ code: "INVALID_PATCH" });
+    }
+    expect(thrownBy(() => apply("a/b.txt", "b/b.txt")))
+      .to.have.property("message")
+      .that.includes('is for "b/b.txt"');
   });
 
   it("replaceByPatch() takes odd line breaks in a header for what they are", () => {

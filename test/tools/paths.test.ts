@@ -171,6 +171,14 @@ describe("tools/paths", () => {
     expect(await codeThrownBy(locate(aliased, "../workspace2/secret.txt"))).to.equal("OUTSIDE_RESOURCE");
   });
 
+  it("locate() says where the root really is to who names it by a link that it does not know", async () => {
+    const error = await locate(await open(root), join(base, "alias", "sub", "a.txt")).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.include({ code: "OUTSIDE_RESOURCE" });
+    expect((error as Error).message).to.include(`real path is ${JSON.stringify(root)}; give a path relative to it`);
+  });
+
   it("locate() names a single file by a dot, its name or its path", async () => {
     const path = join(root, "sub", "a.txt");
     const file = await open(path);

@@ -114,10 +114,18 @@ describe("tools/query-json", () => {
     const result = async (expression: string): Promise<unknown> =>
       (await query({ value: { a: [1, 2] }, expression })).result;
     expect(await result("$sum")).to.not.be.a("function");
+    expect(await result('{"f": function($x) { $x }, "a": 1}')).to.deep.equal({ a: 1 });
     expect(await result('{"a": a, "__proto__": 1}')).to.have.own.property("__proto__", 1);
     const sequence = await result("a.{'v': $}");
     expect(structuredClone(sequence)).to.deep.equal([{ v: 1 }, { v: 2 }]);
     expect(Object.getPrototypeOf((sequence as object[])[0])).to.equal(Object.prototype);
+  });
+
+  it("execute() answers for a result that holds itself too many times to be given", async () => {
+    const twice = "($f := function($x, $n) { $n = 0 ? $x : $f({'a': $x, 'b': $x}, $n - 1) }; $f(1, 60))";
+    for (const expression of [twice, `[${twice}, ${twice}]`]) {
+      expect(codeOf(await run({ value: 1, expression })), expression).to.equal("TOO_LARGE");
+    }
   });
 
   it("execute() answers where it cannot query", async () => {

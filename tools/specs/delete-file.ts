@@ -9,7 +9,10 @@ const inputSchema = Type.Object(
       description: "File, link or folder to delete, relative to the resource's root. What a link leads to stays.",
     }),
     recursive: Type.Optional(
-      Type.Boolean({ default: false, description: "Delete a folder with all in it; without this it has to be empty." }),
+      Type.Boolean({
+        default: false,
+        description: "Delete a folder with all in it, whatever its name; without this it has to be empty.",
+      }),
     ),
   },
   { additionalProperties: false },

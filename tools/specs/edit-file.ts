@@ -26,7 +26,9 @@ const edit = Type.Object(
         minLength: 1,
         maxLength: MAX_EDIT_BYTES,
         description:
-          "In place of oldText and newText: a unified diff of this file. File names in it are not looked at.",
+          "In place of oldText and newText: a unified diff of this file. Where its header names files, with a slash or a " +
+          "dot in the name, one of them must end in this file's name; labels such as original and modified are passed " +
+          "over, and so are folders. One that deletes the file is refused: use delete-file.",
       }),
     ),
     fuzz: Type.Optional(

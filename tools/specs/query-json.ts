@@ -53,7 +53,10 @@ const inputSchema = Type.Object(
         minimum: 1,
         maximum: 600_000,
         default: QUERY_TIMEOUT_MS,
-        description: "Milliseconds after which the query is stopped.",
+        description:
+          "Milliseconds after which the query is stopped. The clock is looked at between steps and within functions, so " +
+          "one operator on a large value can outlast it: ^ on tens of thousands of elements, for which $sort with a " +
+          "function is better, and = or a field's name on lists that hold one list millions of times.",
       }),
     ),
   },
@@ -91,7 +94,8 @@ export const spec = {
   name: "builtin/query-json",
   description:
     "Selects, filters, groups and computes over JSON or JSON Lines with a JSONata expression. Numbers are doubles: " +
-    "integers beyond 2^53 lose digits.",
+    "integers beyond 2^53 lose digits. Regular expressions are matched in linear time, without looking ahead or behind and " +
+    "without references back. A text that a query makes has at most 16 Mi characters, a list 1,000,000 elements.",
   version: "1.0.0",
   source: "builtin",
   inputSchema,

@@ -34,5 +34,7 @@ export const walkFields = {
 
 /** What could not be looked at. */
 export const unreadable = Type.Array(Type.String(), {
-  description: "Paths that could not be looked at, the first 100: no permission, or gone meanwhile.",
+  description:
+    "Paths that could not be looked at, the first 100: no permission, gone meanwhile, or a name that is not UTF-8, which " +
+    "has U+FFFD in place of its other bytes.",
 });
