@@ -19,6 +19,8 @@ const CATEGORIES = {
   Tools: ["tool", "protocol/defined-tool", "protocol/tool"],
   Registration: ["runtime/tool-descriptor", "runtime/tool-executor", "runtime/tool-provider", "sources/builtins"],
   Policies: [
+    "approvals/folder-approvals",
+    "approvals/folder-options",
     "approvals/memory-approvals",
     "runtime/approval",
     "runtime/budget",

@@ -85,6 +85,8 @@ export {
   type TracePhases,
 } from "./protocol/trace.js";
 export type { ApprovalDecision, ApprovalProvider, ApprovalRequest } from "./runtime/approval.js";
+export { FolderApprovals } from "./approvals/folder-approvals.js";
+export type { FolderApprovalsOptions } from "./approvals/folder-options.js";
 export { MemoryApprovals, type MemoryApprovalsOptions, type Verdict } from "./approvals/memory-approvals.js";
 export type { Budget } from "./runtime/budget.js";
 export type { BudgetLimits, Spending } from "./runtime/budget-account.js";

@@ -26,6 +26,7 @@ import type {
   ErrorCode,
   ExecuteMessage,
   ExecuteOptions,
+  FolderApprovalsOptions,
   Infer,
   IsolationTier,
   JsonSchema,
@@ -71,6 +72,7 @@ const compiled = fileURLToPath(new URL("../", import.meta.url));
 const EXPORTED = [
   "CancellationToken",
   "ERROR_CODES",
+  "FolderApprovals",
   "ISOLATION_TIERS",
   "MemoryApprovals",
   "OUTCOMES",
@@ -128,6 +130,7 @@ type ExportedTypes = [
   ErrorCode,
   ExecuteMessage,
   ExecuteOptions,
+  FolderApprovalsOptions,
   Infer<JsonSchema>,
   IsolationTier,
   JsonSchema,
@@ -219,8 +222,8 @@ describe("index", () => {
   });
 
   it("exports these types", () => {
-    const count: ExportedTypes["length"] = 57;
-    expect(count).to.equal(57);
+    const count: ExportedTypes["length"] = 58;
+    expect(count).to.equal(58);
   });
 
   it("imports with the package's own dependencies alone", async () => {
