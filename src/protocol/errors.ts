@@ -17,13 +17,15 @@ export const ERROR_CODES = {
   RESOURCE_NOT_BOUND: "the plan has no resource in this slot",
   PLAN_CONFLICT: "the plan id is in use by a context with another grant",
   PLAN_CLOSING: "the plan is being deactivated",
+  PLAN_IN_USE: "a plan is restored while nothing of it runs",
   CALL_ID_IN_USE: "a call with this id is still running in the plan",
   CALL_DEPTH_EXCEEDED: "tools call each other too deeply",
   CELLS_EXHAUSTED: "a nested call found every cell pinned or busy",
   OVERLOADED: "too many calls wait; slow down or raise the bound",
   RUNTIME_CLOSED: "the runtime is closed",
   ACCESS_DENIED: "the plan is read-only and the tool writes",
-  CHECKPOINT_REQUIRED: "the plan requires checkpoints and the tool cannot give one",
+  CHECKPOINT_REQUIRED: "the plan requires checkpoints and the tool cannot give one, or none could be taken",
+  CHECKPOINT_FAILED: "a checkpoint cannot be taken, read or restored",
   NOT_ACTIVATED: "the tool is not activated for this plan",
   ACTIVATION_FAILED: "the tool could not be made ready",
   ACTIVATION_TIMED_OUT: "the cell did not start, or the tool did not activate, in time",
@@ -112,7 +114,7 @@ export class ToolAccessDeniedError extends ToolRuntimeError {
   }
 }
 
-/** A plan that requires checkpoints met a tool that cannot give one. */
+/** A plan that requires checkpoints met a tool that cannot give one, or a call before which none could be taken. */
 export class ToolCheckpointRequiredError extends ToolRuntimeError {
   constructor(message: string, options?: ToolErrorOptions) {
     super(message, options, "CHECKPOINT_REQUIRED");

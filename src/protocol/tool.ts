@@ -116,10 +116,12 @@ export interface Change {
   readonly path?: string;
   /** ISO 8601, UTC. */
   readonly timestamp: string;
+  /** The checkpoint that was taken before the call that did it, where the plan requires one. */
+  readonly checkpointId?: string;
 }
 
 /** A change as a tool records it; `timestamp` is set when absent. */
-export type ChangeInput = Omit<Change, "timestamp"> & {
+export type ChangeInput = Omit<Change, "timestamp" | "checkpointId"> & {
   /** ISO 8601, UTC. */
   readonly timestamp?: string;
 };

@@ -67,6 +67,8 @@ export interface ToolExecutionTrace {
   readonly parentCallId?: string;
   /** The approval on which it ran, where a human had to approve it. */
   readonly approvalId?: string;
+  /** The checkpoint that was taken before it ran, where the plan requires one. */
+  readonly checkpointId?: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   /** ISO 8601, UTC. */

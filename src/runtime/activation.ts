@@ -40,6 +40,8 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
   readonly planId: string;
   readonly toolName: string;
   readonly tool: Registration;
+  /** What its cells may touch. */
+  readonly granted: GrantedResources;
   readonly #host: ActivationHost;
   readonly #cells: CellGroup;
   readonly #dispatcher: Dispatcher;
@@ -58,6 +60,7 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
     const { stateless } = tool.capability;
     this.#host = host;
     this.tool = tool;
+    this.granted = granted;
     this.planId = message.planId;
     this.toolName = message.toolName;
     const maxCells = stateless ? (tool.maxCells ?? options.maxCellsPerTool) : 1;

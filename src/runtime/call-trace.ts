@@ -72,6 +72,7 @@ export function traceOf(call: ToolCall, closing: Closing): ToolExecutionTrace {
   if (version !== undefined) trace.toolVersion = version;
   if (call.parent) trace.parentCallId = call.parent.callId;
   if (call.approvalId !== undefined) trace.approvalId = call.approvalId;
+  if (call.checkpoint?.checkpointId !== undefined) trace.checkpointId = call.checkpoint.checkpointId;
   if (closing.error) trace.error = closing.error.message;
   if (call.cell) trace.cell = call.cell;
   if (call.cost !== undefined) trace.cost = call.cost;

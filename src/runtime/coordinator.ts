@@ -7,13 +7,15 @@ import { Admission } from "./admission.js";
 import type { ApprovalProvider } from "./approval.js";
 import { CancellationToken } from "./cancellation.js";
 import { CellSupply } from "./cell-supply.js";
+import type { Checkpoint, CheckpointProvider } from "./checkpoint.js";
 import type { ExecuteOptions } from "./execute-options.js";
 import { execute, refuse, type Pipeline } from "./execute.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import { passGates, type Tiers } from "./gates.js";
-import { grantFor } from "./grant.js";
+import { grantFor, type GrantedResources } from "./grant.js";
 import { ToolLifecycleCache } from "./lifecycle-cache.js";
 import type { ResolvedOptions } from "./options.js";
+import { PlanCheckpoints } from "./plan-checkpoints.js";
 import type { PlanState } from "./plan-state.js";
 import { Plans } from "./plans.js";
 import { repeatCall, type RepeatHost } from "./repeat-call.js";
@@ -37,6 +39,8 @@ export interface CoordinatorParts {
   readonly safety: SafetyRules | undefined;
   /** Who asks humans. */
   readonly approvals: ApprovalProvider | undefined;
+  /** Who takes checkpoints. */
+  readonly checkpoints: CheckpointProvider | undefined;
   readonly events: RuntimeEvents;
 }
 
@@ -44,6 +48,7 @@ export interface CoordinatorParts {
 export class Coordinator {
   readonly cache = new ToolLifecycleCache<Activation>();
   readonly plans: Plans;
+  readonly #checkpoints: PlanCheckpoints;
   /** Answers that came after their call had ended, and were discarded. */
   lateResults = 0;
   readonly #parts: CoordinatorParts;
@@ -59,6 +64,7 @@ export class Coordinator {
     this.#admission = new Admission(options);
     this.#supply = new CellSupply(options.maxLiveCells);
     this.plans = new Plans(options, this.cache);
+    this.#checkpoints = new PlanCheckpoints(parts.checkpoints, events);
     this.#host = {
       options,
       graceMs: options.graceMs,
@@ -85,6 +91,8 @@ export class Coordinator {
     this.#pipeline = {
       ...parts,
       admission: this.#admission,
+      checkpointed: (plan, call, tool) =>
+        this.#checkpoints.ready(call, tool, plan.context, () => this.#grantedTo(plan, tool)),
       activationOf: (plan, tool, tier) => this.#activationOf(plan, tool, tier),
       executed: (call) => {
         this.cache.incrementExecution(call.planId, call.toolName);
@@ -92,6 +100,7 @@ export class Coordinator {
       closed: (plan, call) => {
         this.#admission.end(call);
         call.budget?.close(call);
+        call.checkpoint?.turn.end();
         this.plans.left(plan, call);
       },
     };
@@ -191,6 +200,16 @@ export class Coordinator {
     }
   }
 
+  /** The checkpoints that can be restored, of one plan or of all. */
+  checkpoints(planId: string | undefined): Promise<readonly Checkpoint[]> {
+    return this.#checkpoints.list(planId);
+  }
+
+  /** Brings back what a checkpoint has saved, where no call of its plan runs. */
+  restore(checkpointId: string): Promise<Checkpoint> {
+    return this.#checkpoints.restore(checkpointId, (planId) => this.plans.calls(planId));
+  }
+
   /** Ends every call, plan and cell, in bounded time whatever they do. */
   close(graceMs: number): Promise<CloseReport> {
     this.#closed ??= this.#close(graceMs);
@@ -215,11 +234,18 @@ export class Coordinator {
     if (present?.tool === tool) return present;
     // The name was registered anew; the old tool's calls finish, then it is deactivated.
     if (present) void this.plans.deactivate(planId, toolName, true);
-    const granted = grantFor(tool.capability, plan.context, this.#parts.options.memoryMb);
+    const granted = this.#grantedTo(plan, tool);
     const message = { toolName, planId, traceId: plan.traceId, resources: granted.resources };
     const activation = new Activation(this.#host, tool, tier, granted, message);
     this.plans.add(plan, activation);
     return activation;
+  }
+
+  /** What a tool may touch in a plan: as it is activated, or as it would be now. */
+  #grantedTo(plan: PlanState, tool: Registration): GrantedResources {
+    const present = plan.activations.get(tool.spec.name);
+    if (present?.tool === tool) return present.granted;
+    return grantFor(tool.capability, plan.context, this.#parts.options.memoryMb);
   }
 
   /** A call that runs may call others also while its plan drains. */

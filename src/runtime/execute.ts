@@ -10,6 +10,7 @@ import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
 import type { ApprovalProvider } from "./approval.js";
 import { approveCall } from "./call-approval.js";
+import { assertSaved } from "./call-checkpoint.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
@@ -34,6 +35,8 @@ export interface Pipeline {
   /** Who asks humans. */
   readonly approvals: ApprovalProvider | undefined;
   readonly admission: Admission;
+  /** Waits until a call of a plan that requires checkpoints may run. */
+  checkpointed(plan: PlanState, call: ToolCall, tool: Registration): Promise<void>;
   readonly events: RuntimeEvents;
   /** The plan's activation of a tool, made when there is none. */
   activationOf(plan: PlanState, tool: Registration, tier: CellTier): Activation;
@@ -79,10 +82,13 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     plan.budget?.open(call);
     call.budget = plan.budget;
     call.marks.approved = performance.now();
+    if (plan.context.requireCheckpoints) await pipeline.checkpointed(plan, call, tool);
     if (tool.source.kind === "object") call.inCallerContext = AsyncLocalStorage.snapshot();
     if (!takeTurn(pipeline, call)) await turn(pipeline, call);
     call.marks.admitted = performance.now();
-    pipeline.activationOf(plan, tool, tier).run(call);
+    const activation = pipeline.activationOf(plan, tool, tier);
+    if (call.checkpoint) assertSaved(call, activation.granted);
+    activation.run(call);
     const end = await call.ended;
     if (end.kind === "refused") {
       return fail(call, "invalid_input", notCopied(call, "INPUT_NOT_CLONEABLE", end.message));
@@ -218,7 +224,8 @@ function record(
   { outcome, error, size }: { readonly outcome: Outcome; readonly error?: ToolError | Error; readonly size: number },
 ): { readonly changes: Change[]; readonly trace: ToolExecutionTrace } {
   const { context } = call;
-  const changes = (call.changes ?? []).map((change) => context.recordChange(change));
+  const checkpointId = call.checkpoint?.checkpointId;
+  const changes = (call.changes ?? []).map((change) => context.keepChange(change, checkpointId));
   const trace = traceOf(call, { outcome, resultSizeBytes: size, ...(error && { error }) });
   call.trace = trace;
   context.keepTrace(trace, call.serial);

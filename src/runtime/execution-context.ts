@@ -39,7 +39,10 @@ export interface ToolExecutionContextOptions {
   readonly cancellationToken?: CancellationToken;
   /** Tools that write are denied, and no cell of the plan can write. Default false. */
   readonly readOnly?: boolean;
-  /** Tools that cannot give a checkpoint are denied. Default false. */
+  /**
+   * Before each call that writes, the runtime's `checkpoints` save what it may touch; tools that cannot be undone so are
+   * denied. Default false.
+   */
   readonly requireCheckpoints?: boolean;
   /** The plan's policy on tools, beside the runtime's own; the stricter counts. Default: none. */
   readonly safetyProfile?: SafetyProfile;
@@ -112,7 +115,7 @@ export class ToolExecutionContext {
   readonly cancellationToken: CancellationToken;
   /** Whether tools that write are denied, and no cell of the plan can write. */
   readonly readOnly: boolean;
-  /** Whether tools that cannot give a checkpoint are denied. */
+  /** Whether a checkpoint is taken before each call that writes. */
   readonly requireCheckpoints: boolean;
   /** @internal */
   readonly safety: SafetyRules | undefined;
@@ -181,7 +184,13 @@ export class ToolExecutionContext {
    * @throws ToolRuntimeError `INVALID_ARGUMENT`
    */
   recordChange(change: ChangeInput): Change {
-    const recorded = createChange(change);
+    return this.keepChange(change, undefined);
+  }
+
+  /** @internal As `recordChange`, for a call before which a checkpoint was taken. */
+  keepChange(change: ChangeInput, checkpointId: string | undefined): Change {
+    const created = createChange(change);
+    const recorded = checkpointId === undefined ? created : Object.freeze({ ...created, checkpointId });
     this.#changes.add(recorded);
     return recorded;
   }

@@ -7,6 +7,7 @@ import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
 import type { ApprovalProvider } from "./approval.js";
 import { isObject, unknownField } from "./arguments.js";
+import { isCheckpointProvider, type CheckpointProvider } from "./checkpoint.js";
 import { SafetyRules, type SafetyProfile } from "./safety-profile.js";
 
 /**
@@ -17,6 +18,8 @@ export interface ToolRuntimeOptions extends ToolRuntimeBounds {
   readonly safetyProfile?: SafetyProfile;
   /** Who asks humans for the calls that they have to approve. Default: nobody; such calls are denied. */
   readonly approvals?: ApprovalProvider;
+  /** Who saves what a call may write, in plans that require checkpoints. Default: nobody; such a plan gets a warning. */
+  readonly checkpoints?: CheckpointProvider;
 }
 
 /** Every number is a whole one, of the least value that its option names up to 2,147,483,647. */
@@ -131,9 +134,11 @@ export interface ResolvedDeciders {
   readonly safety: SafetyRules | undefined;
   /** Who asks humans. */
   readonly approvals: ApprovalProvider | undefined;
+  /** Who takes checkpoints. */
+  readonly checkpoints: CheckpointProvider | undefined;
 }
 
-const DECIDERS = ["safetyProfile", "approvals"] as const satisfies readonly Exclude<
+const DECIDERS = ["safetyProfile", "approvals", "checkpoints"] as const satisfies readonly Exclude<
   keyof ToolRuntimeOptions,
   keyof ToolRuntimeBounds
 >[];
@@ -144,7 +149,7 @@ const compiled = new SchemaCache({ maxEntries: 1 }).compile(OptionsSchema);
  * Checks who is to decide.
  * @throws ToolRuntimeError `INVALID_OPTIONS`
  */
-export function resolveDeciders({ safetyProfile, approvals }: ToolRuntimeOptions = {}): ResolvedDeciders {
+export function resolveDeciders({ safetyProfile, approvals, checkpoints }: ToolRuntimeOptions = {}): ResolvedDeciders {
   if (
     approvals !== undefined &&
     typeof (approvals as Partial<ApprovalProvider> | null)?.requestApproval !== "function"
@@ -152,9 +157,14 @@ export function resolveDeciders({ safetyProfile, approvals }: ToolRuntimeOptions
     const message = "ToolRuntime options: `approvals` must be an object with a function requestApproval.";
     throw new ToolRuntimeError(message, { code: "INVALID_OPTIONS" });
   }
+  if (checkpoints !== undefined && !isCheckpointProvider(checkpoints)) {
+    const message = "ToolRuntime options: `checkpoints` must be an object with functions take, restore and list.";
+    throw new ToolRuntimeError(message, { code: "INVALID_OPTIONS" });
+  }
   return {
     safety: safetyProfile === undefined ? undefined : new SafetyRules(safetyProfile, "INVALID_OPTIONS"),
     approvals,
+    checkpoints,
   };
 }
 

@@ -48,6 +48,7 @@ export interface WarningEvent {
     | "INVALID_OUTPUT"
     | "NATIVE_PATTERN"
     | "CELL_START_FAILED"
+    | "NO_CHECKPOINTS"
     | "ESCAPED_ERROR"
     | "CELL_QUARANTINED";
   /** What went wrong, for people. */

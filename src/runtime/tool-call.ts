@@ -11,8 +11,10 @@ import { callIdOf, nextSerial } from "./call-ids.js";
 import type { CancellationToken, CancelSubscriber, CancelSubscription } from "./cancellation.js";
 import { NO_SLOT, type CellCall, type CellEnd } from "./cell.js";
 import type { Link } from "./chain.js";
+import type { CheckpointResource } from "./checkpoint.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import type { Registration } from "./tool-registry.js";
+import type { WriteTurn } from "./write-line.js";
 
 /** Why a call should stop, and since when. The first reason stays. */
 export interface Interruption {
@@ -34,6 +36,16 @@ export type CallEnd =
   | { readonly kind: "refused"; readonly message: string }
   /** It never reached a cell. */
   | { readonly kind: "failed"; readonly error: Error };
+
+/** What a call has of its checkpoint. */
+export interface CallCheckpoint {
+  /** In which it is taken and the call writes. */
+  readonly turn: WriteTurn;
+  /** What the call may write. */
+  readonly resources: readonly CheckpointResource[];
+  /** Once it is taken. */
+  readonly checkpointId?: string;
+}
 
 /** Who runs a call. */
 export interface CallRunner {
@@ -86,6 +98,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
   cost: number | undefined;
   /** The human's word on which it runs. */
   approvalId: string | undefined;
+  /** Where it writes in a plan that requires checkpoints. */
+  checkpoint: CallCheckpoint | undefined;
   /** The books in which it has a share. */
   budget: PlanBudget | undefined;
   /** Its place among the calls of its plan. */

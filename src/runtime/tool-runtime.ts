@@ -2,6 +2,7 @@
 import type { AnyTool, DefinedTool, Infer } from "../protocol/defined-tool.js";
 import type { JsonSchema, ToolResult, ToolSpec } from "../protocol/tool.js";
 import { assertListener, assertMilliseconds, assertOptions } from "./arguments.js";
+import type { Checkpoint } from "./checkpoint.js";
 import { Coordinator, type CloseReport } from "./coordinator.js";
 import { checkExecuteOptions, type DeactivateOptions, type ExecuteOptions } from "./execute-options.js";
 import { assertContext, ToolExecutionContext, type ToolExecutionContextOptions } from "./execution-context.js";
@@ -287,6 +288,68 @@ export class ToolRuntime {
   /** What is activated in a plan. */
   cacheStats(planId: string): PlanCacheStats {
     return this.cache.stats(planId);
+  }
+
+  // ── checkpoints ────────────────────────────────────────────────────────
+
+  /**
+   * The checkpoints that can be restored, of one plan or of all, oldest first.
+   * @throws ToolRuntimeError `CHECKPOINT_FAILED` where nobody takes any, or they cannot be read
+   * @example
+   * ```ts
+   * import { ToolRuntime, type Checkpoint } from "toolcell";
+   *
+   * const taken: Checkpoint[] = [];
+   * const checkpoints = {
+   *   take: (request: Omit<Checkpoint, "checkpointId" | "createdAt">) => {
+   *     taken.push({ ...request, checkpointId: String(taken.length), createdAt: new Date().toISOString() });
+   *     return Promise.resolve(taken.at(-1)!);
+   *   },
+   *   restore: () => Promise.resolve(),
+   *   list: () => Promise.resolve(taken),
+   * };
+   * await using runtime = new ToolRuntime({ checkpoints });
+   * runtime.register({ name: "acme/write", description: "Writes.", inputSchema: {} }, { execute: () => "done" });
+   * await using plan = runtime.plan({ planId: "p", requireCheckpoints: true });
+   * const { trace } = await plan.execute("acme/write", {});
+   * console.log(trace.checkpointId, (await runtime.checkpoints("p")).length); // → 0 1
+   * ```
+   */
+  async checkpoints(planId?: string): Promise<readonly Checkpoint[]> {
+    return await this.#coordinator.checkpoints(planId);
+  }
+
+  /**
+   * Brings back what a checkpoint has saved; what was written since is gone. Calls of its plan that come meanwhile wait.
+   * `close` does not wait for it; one that was cut short is completed by restoring again.
+   * @returns the checkpoint
+   * @throws ToolRuntimeError `PLAN_IN_USE` while calls of its plan run, `INVALID_ARGUMENT` where there is no such
+   *   checkpoint, `CHECKPOINT_FAILED` where it cannot be restored, `RUNTIME_CLOSED`
+   * @example
+   * ```ts
+   * import { mkdtemp, readdir } from "node:fs/promises";
+   * import { tmpdir } from "node:os";
+   * import { join } from "node:path";
+   * import { builtins, DirectoryCheckpoints, ToolRuntime } from "toolcell";
+   *
+   * const path = await mkdtemp(join(tmpdir(), "restore-"));
+   * const store = await mkdtemp(join(tmpdir(), "store-"));
+   * await using runtime = new ToolRuntime({ checkpoints: new DirectoryCheckpoints({ folder: store }) });
+   * await runtime.use(builtins());
+   * await using plan = runtime.plan({
+   *   planId: "p",
+   *   requireCheckpoints: true,
+   *   boundResources: [{ slotName: "repo", resourceId: "r", resourceType: "folder", access: "read_write", path }],
+   * });
+   * const { trace } = await plan.execute("builtin/write-file", { path: "a.txt", content: "hello" });
+   * console.log(await readdir(path)); // → [ 'a.txt' ]
+   * await runtime.restore(trace.checkpointId!);
+   * console.log(await readdir(path)); // → []
+   * ```
+   */
+  async restore(checkpointId: string): Promise<Checkpoint> {
+    this.#coordinator.assertOpen();
+    return await this.#coordinator.restore(checkpointId);
   }
 
   // ── life ───────────────────────────────────────────────────────────────

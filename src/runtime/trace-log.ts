@@ -16,6 +16,7 @@ const REFERENCES = [
   "callId",
   "parentCallId",
   "approvalId",
+  "checkpointId",
   "startedAt",
   "endedAt",
   "error",
@@ -73,6 +74,7 @@ export class TraceLog {
     references[reference++] = serial === undefined ? trace.callId : undefined;
     references[reference++] = trace.parentCallId;
     references[reference++] = trace.approvalId;
+    references[reference++] = trace.checkpointId;
     references[reference++] = trace.startedAt;
     references[reference++] = trace.endedAt;
     references[reference++] = trace.error;
