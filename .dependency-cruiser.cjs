@@ -90,6 +90,13 @@ module.exports = {
       NOT_CORE,
     ),
     only(
+      "checkpoints-implement-a-runtime-port",
+      "Who saves what a call may write knows the port and the protocol",
+      "^src/checkpoints/",
+      ["^src/checkpoints/", "^src/runtime/", "^src/protocol/", NPM],
+      NOT_CORE,
+    ),
+    only(
       "workers-are-small",
       "Every cell pays for what the worker side loads",
       "^workers/",
@@ -126,7 +133,7 @@ module.exports = {
       comment: "What an edge needs, the index or the entry of an adapter exports",
       severity: "error",
       from: { path: EDGES },
-      to: { path: "^(src/(schema|runtime|isolation|sources|approvals)|workers)/", pathNot: "/index\\.ts$" },
+      to: { path: "^(src/(schema|runtime|isolation|sources|approvals|checkpoints)|workers)/", pathNot: "/index\\.ts$" },
     },
     {
       name: "nothing-shipped-imports-the-workshop",

@@ -88,6 +88,14 @@ export type { ApprovalDecision, ApprovalProvider, ApprovalRequest } from "./runt
 export { FolderApprovals } from "./approvals/folder-approvals.js";
 export type { FolderApprovalsOptions } from "./approvals/folder-options.js";
 export { MemoryApprovals, type MemoryApprovalsOptions, type Verdict } from "./approvals/memory-approvals.js";
+export {
+  DirectoryCheckpoints,
+  type DirectoryCheckpointsOptions,
+  type PruneOptions,
+  type PruneReport,
+} from "./checkpoints/directory-checkpoints.js";
+export type { DirectoryCheckpoint } from "./checkpoints/record.js";
+export type { Checkpoint, CheckpointProvider, CheckpointRequest, CheckpointResource } from "./runtime/checkpoint.js";
 export type { Budget } from "./runtime/budget.js";
 export type { BudgetLimits, Spending } from "./runtime/budget-account.js";
 export { CancellationToken } from "./runtime/cancellation.js";

@@ -71,6 +71,7 @@ const compiled = fileURLToPath(new URL("../", import.meta.url));
 
 const EXPORTED = [
   "CancellationToken",
+  "DirectoryCheckpoints",
   "ERROR_CODES",
   "FolderApprovals",
   "ISOLATION_TIERS",
