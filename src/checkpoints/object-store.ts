@@ -139,9 +139,15 @@ export class Draft {
   /** Gives the object its place. @returns its digest */
   async commit(): Promise<string> {
     const digest = this.#hash.digest("hex");
-    await this.#file.sync();
-    await this.#file.close();
-    await this.#commit({ path: this.#path, digest, size: this.#size });
+    try {
+      await this.#file.sync();
+      await this.#commit({ path: this.#path, digest, size: this.#size });
+    } catch (error) {
+      await rm(this.#path, { force: true });
+      throw error;
+    } finally {
+      await this.#file.close();
+    }
     return digest;
   }
 

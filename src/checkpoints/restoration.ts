@@ -21,8 +21,8 @@ import { errnoOf, orNothing } from "./failure.js";
 import { piecesOf, type ObjectStore } from "./object-store.js";
 import { isUnchanged, modeOf, type FileEntry, type TreeEntry } from "./tree.js";
 
-/** `utimes` takes seconds as a double, which holds about a quarter of a microsecond. */
-const MTIME_NS = 1_000n;
+/** What `utimes` can set: it takes seconds as a double, of which some Nodes leave out what is less than this. */
+const TICK_NS = 1_000n;
 
 /** Brings back what was under a path. */
 export class Restoration {
@@ -139,9 +139,10 @@ async function holds(path: Buffer, info: BigIntStats, { size, digest }: FileEntr
 async function settle(path: Buffer, entry: Exclude<TreeEntry, { kind: "absent" }>): Promise<void> {
   const info = await lstat(path, { bigint: true });
   if (entry.kind !== "link" && modeOf(info) !== entry.mode) await chmod(path, entry.mode);
-  const off = info.mtimeNs - entry.mtimeNs;
-  if (off >= MTIME_NS || off <= -MTIME_NS) {
-    const seconds = Number(entry.mtimeNs) / 1e9;
+  const ticks = entry.mtimeNs / TICK_NS;
+  if (info.mtimeNs / TICK_NS !== ticks) {
+    // In the middle of the tick, so that no rounding leads out of it.
+    const seconds = (Number(ticks) + 0.5) / 1e6;
     await lutimes(path, seconds, seconds);
   }
 }
