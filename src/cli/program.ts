@@ -3,10 +3,12 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { candidates } from "./candidates.js";
 import { bench, type BenchOptions } from "./commands/bench.js";
 import { call, type CallOptions } from "./commands/call.js";
+import { checkpoints, type CheckpointsOptions } from "./commands/checkpoints.js";
 import { describe, type DescribeOptions } from "./commands/describe.js";
 import { doctor, type DoctorOptions } from "./commands/doctor.js";
 import { list, type ListOptions } from "./commands/list.js";
 import { newTool, type NewToolOptions } from "./commands/new-tool.js";
+import { restore, type RestoreOptions } from "./commands/restore.js";
 import { run, type RunOptions } from "./commands/run.js";
 import { completionScript } from "./completion.js";
 import { EXIT, type ExitCode } from "./exit-codes.js";
@@ -68,9 +70,22 @@ Options of toolcell stand before the tool, fields of its input after it:
     .argument("<plan>", "YAML or JSON")
     .option("--dry-run", "only tell what is wrong, by file, line and column")
     .option("--set <name=value>", "give a parameter, JSON or text; may be repeated", collect, [])
+    .option("--checkpoints <folder>", "save there what each call may write, where the plan has requireCheckpoints")
     .option("-q, --quiet", "show nothing while it runs")
     .action(async (plan: string, options: RunOptions) => {
       done(await run(terminal, plan, options));
+    });
+
+  withStore(withJson(program.command("checkpoints").description("list the checkpoints in a store"))).action(
+    async (options: CheckpointsOptions) => {
+      done(await checkpoints(terminal, options));
+    },
+  );
+
+  withStore(program.command("restore").description("bring back what a checkpoint has saved"))
+    .argument("<id>", "as checkpoints lists it")
+    .action(async (id: string, options: RestoreOptions) => {
+      done(await restore(terminal, id, options));
     });
 
   const create = program.command("new").description("create a tool");
@@ -130,6 +145,10 @@ Options of toolcell stand before the tool, fields of its input after it:
 
 function withJson(command: Command): Command {
   return command.option("--json", "print JSON");
+}
+
+function withStore(command: Command): Command {
+  return command.requiredOption("--store <folder>", "the folder that run --checkpoints named");
 }
 
 /** Options of commands that load tools. */

@@ -1,5 +1,6 @@
 /** `toolcell run PLAN`: runs a plan file; its result is one JSON document on stdout. */
-import { ToolRuntimeError } from "../../index.js";
+import { resolve } from "node:path";
+import { DirectoryCheckpoints, ToolRuntimeError } from "../../index.js";
 import { checkPlan, loadPlan, runPlan, type LoadedPlan, type Problem } from "../../plan/index.js";
 import { planDisplay } from "../display/plan-display.js";
 import { documentText } from "../document-text.js";
@@ -13,6 +14,8 @@ export interface RunOptions extends Omit<SessionOptions, "write" | "bind"> {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly dryRun?: boolean;
+  /** Folder for the checkpoints of a plan that requires them. */
+  readonly checkpoints?: string;
   /** `name=value`; a value that is JSON is read as such. */
   readonly set?: readonly string[];
 }
@@ -27,7 +30,9 @@ export async function run(terminal: Terminal, file: string, options: RunOptions)
     throw usageError(error);
   }
   const params = paramsOf(options.set ?? []);
-  await using session = await Session.open(terminal, options);
+  const { checkpoints: folder } = options;
+  const checkpoints = folder && new DirectoryCheckpoints({ folder: resolve(terminal.host.cwd, folder) });
+  await using session = await Session.open(terminal, options, checkpoints ? { checkpoints } : {});
   const { runtime, signal } = session;
   const problems = checkPlan(loaded, runtime, Object.keys(params));
   if (problems.length > 0) return await reportProblems(terminal, file, problems, options);
