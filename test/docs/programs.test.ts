@@ -44,6 +44,8 @@ describe("programs of the docs", () => {
   it("every plan file runs to its end", async () => {
     await using runtime = new ToolRuntime({ spareCells: 0 });
     await runtime.use(builtins());
+    // A plan that requires checkpoints has none here.
+    runtime.on("warning", ({ code }) => expect(code).to.equal("NO_CHECKPOINTS"));
     for (const { page, block, where } of blocksIn(PAGES, PLANS)) {
       if (block.file?.startsWith("toolcell.config.") === true) continue;
       await using folder = await PageFolder.make(page);
