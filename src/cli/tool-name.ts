@@ -22,6 +22,6 @@ export function findTool(runtime: ToolRuntime, name: string): ToolSpec {
     tools.map((tool) => tool.name),
   );
   throw new UsageError(
-    `There is no tool "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`}. \`toolcell list\` shows all.`,
+    `There is no tool "${name}"${meant === undefined ? "." : `; did you mean "${meant}"?`} \`toolcell list\` shows all.`,
   );
 }
