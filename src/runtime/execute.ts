@@ -192,6 +192,8 @@ function turn(pipeline: Pipeline, call: ToolCall): Promise<void> {
       // The turn may have been given in this very moment; then the call goes on and is stopped later.
       if (pipeline.admission.leave(call)) reject(interruptedError(call, undefined));
     };
+    // It may have been told to stop between a human's word and this moment, when nobody held it.
+    if (call.interruption) call.onInterrupt();
   });
 }
 

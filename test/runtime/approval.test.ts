@@ -336,4 +336,28 @@ describe("runtime/approval", () => {
       expect(context.traces.map(({ outcome }) => outcome)).to.deep.equal(["cancelled", "cancelled"]);
     });
   });
+
+  it("a cancel that comes between the human's word and the wait for a turn is not lost", async () => {
+    // One of these moments is the one in which nobody holds the call.
+    for (let turns = 0; turns < 10; turns++) {
+      const approvals = new MemoryApprovals();
+      const runtime = makeRuntime({ approvals, maxActiveCalls: 1 });
+      const { execute } = registerMock(runtime, "acme/tool", {}, capability);
+      const held = deferred();
+      const started = deferred();
+      registerMock(runtime, "acme/holder", { execute: () => (started.resolve(), held.promise) });
+      const holder = runtime.execute("acme/holder", {}, contextOf("other"));
+      // Until it runs its turn is free.
+      await started.promise;
+      const controller = new AbortController();
+      const call = rejectionOf(runtime.execute("acme/tool", {}, contextOf("plan"), { signal: controller.signal }));
+      for (const { approvalId } of approvals.pending()) approvals.decide(approvalId, { approved: true });
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      controller.abort();
+      expect(await call).to.be.instanceOf(ToolCancelledError);
+      expect(execute.called).to.equal(false);
+      held.resolve();
+      await holder;
+    }
+  });
 });
