@@ -88,7 +88,13 @@ export class CallPort<Call extends CellCall> {
 
   cancel(call: Call, reason: CancelReason): boolean {
     const slot = this.#slotOf(call);
-    return slot !== undefined && this.#options.words.cancel(slot, this.#generations[slot] ?? 0, reason);
+    if (slot === undefined) return false;
+    const { words } = this.#options;
+    const started = words.cancel(slot, this.#generations[slot] ?? 0, reason);
+    // No answer may ever come: the trace then has to tell how far the call had come.
+    words.readMarks(slot, call.marks);
+    if (!started) neverStarted(call);
+    return started;
   }
 
   withdraw(call: Call): boolean {
@@ -145,6 +151,7 @@ export class CallPort<Call extends CellCall> {
     if (!(slot > LIFECYCLE_SLOT) || this.#generations[slot] !== generation || this.#taken[slot] !== true) return;
     const call = this.#table[slot];
     if (call) this.#options.words.readMarks(slot, call.marks);
+    if (call && raw.kind === "skipped") neverStarted(call);
     this.#forget(slot);
     this.#options.observer.answered(this.#options.cell, call, checkedAnswer(raw));
   };
@@ -231,6 +238,11 @@ export class CallPort<Call extends CellCall> {
       this.#options.post({ type: "reply", requestId, ok: false, error: encodeError(error) }, NO_TRANSFER);
     }
   }
+}
+
+/** The cell marks a start before it looks whether it may. */
+function neverStarted({ marks }: CellCall): void {
+  marks.started = marks.finished = NaN;
 }
 
 function messageOf(slot: number, generation: number, call: CellCall): CallMessage {

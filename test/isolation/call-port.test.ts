@@ -36,14 +36,15 @@ describe("isolation/call-port", () => {
       stray: sinon.spy(),
       asked: sinon.spy(asked),
     };
+    const words = CancelWords.allocate(slots + 1);
     const port = new CallPort<CellCall>({
       cell: {} as Cell<CellCall>,
-      words: CancelWords.allocate(slots + 1),
+      words,
       observer,
       // Fails like a port where something cannot be cloned.
       post: (message) => void posted.push(structuredClone(message)),
     });
-    return { port, posted, observer };
+    return { port, posted, observer, words };
   };
 
   it("receive() takes an answer of no known form for a failure of its call", async () => {
@@ -120,5 +121,30 @@ describe("isolation/call-port", () => {
     answer.resolve();
     await afterReadyWork();
     expect(posted.map(({ type }) => type)).to.deep.equal(["calls"]);
+  });
+
+  it("cancel() tells how far the call had come: there may be no answer to tell it", () => {
+    const { port, words } = open();
+    const call = callOf("a");
+    port.send(call);
+    words.received(KEY.slot, 1);
+    expect(port.cancel(call, "cancelled")).to.equal(false);
+    expect(call.marks).to.deep.include({ received: 1, started: NaN, finished: NaN });
+    words.start(KEY.slot, KEY.generation, 2);
+    expect(port.cancel(call, "cancelled")).to.equal(true);
+    expect(call.marks).to.deep.include({ received: 1, started: 2, finished: NaN });
+  });
+
+  it("receive() takes a call that was skipped for one that never started, though its cell marked the start", () => {
+    const { port, words } = open();
+    const call = callOf("a");
+    port.send(call);
+    words.received(KEY.slot, 1);
+    // Both sides have written before either looks.
+    port.cancel(call, "cancelled");
+    expect(words.start(KEY.slot, KEY.generation, 2)).to.equal(false);
+    words.finished(KEY.slot, 3);
+    port.receive(answerOf({ kind: "skipped" }));
+    expect(call.marks).to.deep.include({ received: 1, started: NaN, finished: NaN });
   });
 });

@@ -149,4 +149,21 @@ describe("runtime/budget", () => {
     const other = await rejectionOf(runtime.execute("acme/tool", {}, contextOf("plan", { budget: { calls: 9 } })));
     expect(other).to.have.property("code", "PLAN_CONFLICT");
   });
+
+  it("a call that cannot be ended costs its estimate: its tool was reached", async () => {
+    const runtime = makeRuntime({ graceMs: 0 });
+    const started = deferred();
+    const execute = (): Promise<never> => {
+      started.resolve();
+      return new Promise(() => undefined);
+    };
+    registerMock(runtime, "acme/tool", { execute }, { writes: false, cost: 2 });
+    const context = contextOf("plan", { budget: { cost: 10 } });
+    const controller = new AbortController();
+    const call = rejectionOf(runtime.execute("acme/tool", {}, context, { signal: controller.signal }));
+    await started.promise;
+    controller.abort();
+    expect(await call).to.have.property("outcome", "unsettled");
+    expect(context.spending()?.cost).to.equal(2);
+  });
 });
