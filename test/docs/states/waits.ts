@@ -1,5 +1,5 @@
 /** Ends in the states in which a call waits for something outside of cells: `approval`, `admission`, `activation`. */
-import { MemoryApprovals } from "../../../src/index.js";
+import { MemoryApprovals, type Checkpoint } from "../../../src/index.js";
 import { afterReadyWork, deferred, type Deferred } from "../../support/outcomes.js";
 import { registerMock } from "../../support/runtimes.js";
 import { ending, stopped, type Ending } from "./ending.js";
@@ -53,6 +53,22 @@ export const APPROVAL: readonly Ending[] = [
 ];
 
 export const ADMISSION: readonly Ending[] = [
+  ending("denied", "CHECKPOINT_REQUIRED", async () => {
+    const asked = deferred<Checkpoint>();
+    const take = (): Promise<Checkpoint> => asked.promise;
+    const stage = new Stage({
+      checkpoints: { take, restore: () => Promise.resolve(), list: () => Promise.resolve([]) },
+    });
+    stage.inline({}, { writes: true });
+    const { context } = stage;
+    stage.context = stage.contextOf("saved", { requireCheckpoints: true });
+    stage.call();
+    await afterReadyWork();
+    stage.shows("admission");
+    asked.reject(new Error("the disk is full"));
+    stage.next = () => stage.runtime.execute(SUBJECT, { code: "return 1" }, context);
+    return stage;
+  }),
   ending("overloaded", "OVERLOADED", async () => {
     const stage = new Stage({ maxActiveCalls: 1, maxQueuedCalls: 0 });
     stage.inline();
