@@ -1,7 +1,8 @@
 /** The config file: which tools to load, what to bind, how the runtime is set up. */
 import { dirname, resolve } from "node:path";
 import { Type, type Static } from "@sinclair/typebox";
-import { ToolSchemaValidationError, validateToolInput, type ModuleOptions } from "../index.js";
+import { ToolSchemaValidationError, validateToolInput, type ModuleOptions, type SafetyProfile } from "../index.js";
+import { resolveChoice } from "./approval-choice.js";
 import { findConfig, readConfig, type ConfigSource } from "./config-source.js";
 
 const Resource = Type.Object(
@@ -38,6 +39,20 @@ export const CONFIG_SCHEMA = Type.Object(
         description: "What is bound to slots. By default `repo` is the current folder.",
       }),
     ),
+    approve: Type.Optional(
+      Type.String({
+        pattern: "^(ask|none|all|folder:.+)$",
+        description:
+          "Who approves the calls that a human has to: `ask` on the terminal, `none`, `all` without a look, or `folder:PATH`.",
+        default: "ask",
+      }),
+    ),
+    safetyProfile: Type.Optional(
+      Type.Unsafe<SafetyProfile>({
+        type: "object",
+        description: "The policy on tools: ToolRuntime's `safetyProfile`.",
+      }),
+    ),
     runtime: Type.Optional(Type.Unsafe<object>({ type: "object", description: "Options of ToolRuntime." })),
   },
   { additionalProperties: false, title: "toolcell config" },
@@ -55,6 +70,9 @@ export interface Config {
   readonly builtins: boolean;
   readonly modules: readonly ConfiguredModule[];
   readonly resources: Readonly<Record<string, Static<typeof Resource>>>;
+  /** Who approves what a human has to; its path absolute. */
+  readonly approve?: string;
+  readonly safetyProfile?: SafetyProfile;
   readonly runtime: object;
 }
 
@@ -66,7 +84,7 @@ export async function loadConfig(folder: string, named: string | undefined): Pro
   const file = named === undefined ? await findConfig(folder) : resolve(folder, named);
   if (file === undefined) return { file, builtins: true, modules: [], resources: {}, runtime: {} };
   const source = await readConfig(file);
-  const { builtins = true, modules = [], resources = {}, runtime = {} } = checked(source);
+  const { builtins = true, modules = [], resources = {}, runtime = {}, approve, safetyProfile } = checked(source);
   const base = dirname(file);
   return {
     file,
@@ -78,6 +96,8 @@ export async function loadConfig(folder: string, named: string | undefined): Pro
         return [slot, { ...rest, path: resolve(base, path) }];
       }),
     ),
+    ...(approve !== undefined && { approve: resolveChoice(approve, base) }),
+    ...(safetyProfile && { safetyProfile }),
     runtime,
   };
 }

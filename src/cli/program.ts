@@ -1,5 +1,7 @@
 /** The commands, their arguments and options. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import { approvalCandidates } from "./approval-candidates.js";
+import { addApprovals, approveOption } from "./approvals-program.js";
 import { candidates } from "./candidates.js";
 import { bench, type BenchOptions } from "./commands/bench.js";
 import { call, type CallOptions } from "./commands/call.js";
@@ -53,6 +55,7 @@ export function buildProgram(terminal: Terminal, version: string, done: (code: E
     .option("--trace", "tell where the time went")
     .option("-q, --quiet", "no logs, no changes")
     .addOption(timeoutOption())
+    .addOption(approveOption())
     .passThroughOptions()
     .addHelpText(
       "after",
@@ -72,9 +75,12 @@ Options of toolcell stand before the tool, fields of its input after it:
     .option("--set <name=value>", "give a parameter, JSON or text; may be repeated", collect, [])
     .option("--checkpoints <folder>", "save there what each call may write, where the plan has requireCheckpoints")
     .option("-q, --quiet", "show nothing while it runs")
+    .addOption(approveOption())
     .action(async (plan: string, options: RunOptions) => {
       done(await run(terminal, plan, options));
     });
+
+  addApprovals(program, terminal, done);
 
   withStore(withJson(program.command("checkpoints").description("list the checkpoints in a store"))).action(
     async (options: CheckpointsOptions) => {
@@ -107,6 +113,7 @@ Options of toolcell stand before the tool, fields of its input after it:
     .addOption(countOption("--plans <n>", "plans at one time", 10))
     .addOption(countOption("--calls <n>", "calls of each plan, or runs of a plan file", 100))
     .addOption(countOption("--concurrency <n>", "calls under way of each plan", 4))
+    .addOption(approveOption())
     .addOption(countOption("--warm-up <n>", "calls of each plan that are not counted", 10, 0))
     .passThroughOptions()
     .action(async (subject: string, input: string[], options: BenchOptions) => {
@@ -133,10 +140,13 @@ Options of toolcell stand before the tool, fields of its input after it:
     .argument("[words...]")
     .allowUnknownOption()
     .action(async (words: string[]) => {
-      const found = await candidates(program, words, async (options) => {
-        await using session = await Session.open(terminal, options, { spareCells: 0 });
-        return session.runtime.list();
-      });
+      const ids = await approvalCandidates(terminal, words);
+      const found =
+        ids ??
+        (await candidates(program, words, async (options) => {
+          await using session = await Session.open(terminal, options, { spareCells: 0 });
+          return session.runtime.list();
+        }));
       if (found.length > 0) await terminal.print(found.join("\n"));
       done(EXIT.ok);
     });

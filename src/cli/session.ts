@@ -7,9 +7,11 @@ import {
   ToolRuntime,
   ToolRuntimeError,
   ToolSchemaValidationError,
+  type ApprovalProvider,
   type BoundResource,
   type ToolRuntimeOptions,
 } from "../index.js";
+import { approvalsOf } from "./approval-provider.js";
 import { loadConfig, type Config, type ConfiguredModule } from "./config.js";
 import type { ExitCode } from "./exit-codes.js";
 import { Interrupts, type Interrupted } from "./interrupts.js";
@@ -25,6 +27,8 @@ export interface SessionOptions {
   readonly bind?: readonly string[];
   /** Whether what is bound may be written. */
   readonly write?: boolean;
+  /** Who approves what a human has to. */
+  readonly approve?: string;
 }
 
 /** The slot that the tools that ship work on, and what it is where nothing else is said. */
@@ -35,13 +39,22 @@ export class Session implements AsyncDisposable {
   readonly runtime: ToolRuntime;
   readonly config: Config;
   readonly resources: readonly BoundResource[];
+  /** Who approves what a human has to; undefined where nothing is called. */
+  readonly approvals: ApprovalProvider | undefined;
   /** Aborts at the first Ctrl-C or SIGTERM, and when nobody reads the results any more. */
   readonly signal: AbortSignal;
   readonly #terminal: Terminal;
   readonly #interrupts: Interrupts;
   #isOpen = false;
 
-  private constructor(terminal: Terminal, runtime: ToolRuntime, config: Config, resources: readonly BoundResource[]) {
+  private constructor(
+    terminal: Terminal,
+    runtime: ToolRuntime,
+    config: Config,
+    resources: readonly BoundResource[],
+    approvals: ApprovalProvider | undefined,
+  ) {
+    this.approvals = approvals;
     this.#terminal = terminal;
     this.runtime = runtime;
     this.config = config;
@@ -57,15 +70,23 @@ export class Session implements AsyncDisposable {
 
   /**
    * Loads the config, makes a runtime and registers the tools.
+   * @param mayCall whether tools will be called, so that somebody may have to approve it
    * @throws UsageError
    * @throws Interrupted
    */
-  static async open(terminal: Terminal, options: SessionOptions, more: ToolRuntimeOptions = {}): Promise<Session> {
+  static async open(
+    terminal: Terminal,
+    options: SessionOptions,
+    more: ToolRuntimeOptions = {},
+    mayCall = false,
+  ): Promise<Session> {
     const folder = terminal.host.cwd;
     // Until here a signal ends the process as Node has it, also out of a config that is a program and never ends.
     const config = await loadConfig(folder, options.config);
+    const approvals = mayCall ? approvalsOf(terminal, options.approve, config) : undefined;
     const resources = resourcesOf(config, options, folder);
-    const session = new Session(terminal, makeRuntime(config, more), config, resources);
+    const runtime = makeRuntime(config, { ...more, ...(approvals && { approvals }) });
+    const session = new Session(terminal, runtime, config, resources, approvals);
     try {
       const named = (options.load ?? []).map((module): ConfiguredModule => ({ module: resolve(folder, module) }));
       await session.unlessInterrupted(session.#load([...config.modules, ...named]));
@@ -129,9 +150,14 @@ export class Session implements AsyncDisposable {
   }
 }
 
-function makeRuntime({ runtime, file }: Config, more: ToolRuntimeOptions): ToolRuntime {
+function makeRuntime({ runtime, safetyProfile, file }: Config, more: ToolRuntimeOptions): ToolRuntime {
+  if (safetyProfile && "safetyProfile" in runtime) {
+    throw new UsageError(
+      `${file ?? "config"}: there are two safety profiles, /safetyProfile and /runtime/safetyProfile.`,
+    );
+  }
   try {
-    return new ToolRuntime({ ...(runtime as ToolRuntimeOptions), ...more });
+    return new ToolRuntime({ ...(runtime as ToolRuntimeOptions), ...(safetyProfile && { safetyProfile }), ...more });
   } catch (error) {
     if (error instanceof ToolRuntimeError) throw new UsageError(`${file ?? "config"}: ${error.message}`);
     throw error;

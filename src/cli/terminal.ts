@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import type { ExitCode } from "./exit-codes.js";
 import { EXIT } from "./exit-codes.js";
 import { printable } from "./printable.js";
+import { Screen } from "./screen.js";
 
 /** Where a command runs. */
 export interface CommandHost {
@@ -25,6 +26,8 @@ export class Terminal {
   readonly host: CommandHost;
   /** Aborts when nobody reads the results any more. */
   readonly gone: AbortSignal;
+  /** What people see of stderr. */
+  readonly screen: Screen;
   /** Whether a thread is left that cannot be ended, for which Node would wait for ever. */
   isStuck = false;
   readonly #gone = new AbortController();
@@ -34,6 +37,7 @@ export class Terminal {
   constructor(host: CommandHost) {
     this.host = host;
     this.gone = this.#gone.signal;
+    this.screen = new Screen(host.stderr);
     host.stdout.on("error", this.#lost);
     // There is nowhere to say that nothing more can be said.
     host.stderr.on("error", () => undefined);
@@ -43,6 +47,12 @@ export class Terminal {
   get isLive(): boolean {
     const { stderr, env } = this.host;
     return stderr.isTTY === true && !isSet(env["CI"]) && env["TERM"] !== "dumb";
+  }
+
+  /** Whether there is a person who can be asked. */
+  get canAsk(): boolean {
+    const { stdin, stderr, env } = this.host;
+    return stdin.isTTY === true && stderr.isTTY === true && !isSet(env["CI"]);
   }
 
   /** Columns of the terminal that people look at. */
@@ -74,7 +84,7 @@ export class Terminal {
 
   /** Writes to stderr what is laid out, and made {@link printable}, already. */
   show(text: string): void {
-    this.host.stderr.write(`${text}\n`);
+    this.screen.write(`${text}\n`);
   }
 
   /** Resolves when stderr has taken what was written. */

@@ -55,7 +55,7 @@ export async function bench(
   if (plan && words.length > 0) {
     throw new UsageError(`A plan takes no input; "${words[0]}" is too many. Options stand before the plan.`);
   }
-  await using session = await Session.open(terminal, options);
+  await using session = await Session.open(terminal, { ...options, approve: options.approve ?? "none" }, {}, true);
   const work = plan ? planWork(session, plan) : await toolWork(terminal, session, subject, words, options);
   const { plans, calls, warmUp } = options;
   const many = (round: string, times: number): Promise<Measured> => measure(plans, round, times, work);

@@ -1,5 +1,4 @@
 /** `toolcell call TOOL …`: one call, its output on stdout. */
-import { createLogUpdate } from "log-update";
 import {
   ToolCancelledError,
   ToolRuntimeError,
@@ -7,12 +6,14 @@ import {
   type ToolFailure,
   type ToolResult,
 } from "../../index.js";
+import { keepApart } from "../approval-folder.js";
 import { readInput } from "../call-input.js";
 import { documentText } from "../document-text.js";
+import { ProgressLine } from "../display/progress-line.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
-import { oneLine, printable } from "../printable.js";
+import { printable } from "../printable.js";
 import { Session, type SessionOptions } from "../session.js";
-import { clipEnd, milliseconds, progressBar } from "../table.js";
+import { milliseconds } from "../table.js";
 import type { Terminal } from "../terminal.js";
 import { findTool } from "../tool-name.js";
 import { UsageError } from "../usage-error.js";
@@ -32,8 +33,9 @@ export async function call(
   words: readonly string[],
   options: CallOptions,
 ): Promise<ExitCode> {
-  await using session = await Session.open(terminal, options, { spareCells: 0 });
+  await using session = await Session.open(terminal, options, { spareCells: 0 }, true);
   const { runtime } = session;
+  await keepApart(session.approvals, session.resources);
   const spec = findTool(runtime, name);
   const input = await session.unlessInterrupted(readInput(spec, words, terminal.host));
   const progress = options.quiet ? undefined : showEvents(terminal, session);
@@ -43,10 +45,10 @@ export async function call(
       signal: session.signal,
       ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
     });
-    progress?.clear();
+    progress?.end();
     return session.exitCode(await report(terminal, result, options));
   } catch (error) {
-    progress?.clear();
+    progress?.end();
     const [trace] = context.traces.slice(-1);
     return session.exitCode(await reportError(terminal, error, trace, options));
   }
@@ -89,20 +91,18 @@ async function reportError(
 }
 
 /** What a tool logs, and how far it is, on stderr. */
-function showEvents(terminal: Terminal, { runtime }: Session): ReturnType<typeof createLogUpdate> | undefined {
-  const update = terminal.isLive ? createLogUpdate(terminal.host.stderr) : undefined;
+function showEvents(terminal: Terminal, { runtime }: Session): ProgressLine | undefined {
+  const line = terminal.isLive ? new ProgressLine(terminal) : undefined;
   runtime.on("log", ({ level, message, data }) => {
     // The bar is drawn anew below; it would else be taken for one that stands under the line.
-    update?.clear();
+    line?.clear();
     terminal.note(`${level}: ${message}${data === undefined ? "" : ` ${documentText(data, 0)}`}`);
   });
-  if (!update) return undefined;
-  runtime.on("progress", ({ done, total, message }) => {
-    const count = total === undefined ? String(done) : `${done} of ${total}`;
-    const parts = [progressBar(done, total), count, oneLine(message ?? "")];
-    update(clipEnd(parts.filter((part) => part !== "").join("  "), terminal.columns - 1));
+  if (!line) return undefined;
+  runtime.on("progress", (event) => {
+    line.draw(event);
   });
-  return update;
+  return line;
 }
 
 /** An output. A raw one is given on as it is, but to a terminal, which would do what it says. */

@@ -1,7 +1,9 @@
 /** `toolcell run PLAN`: runs a plan file; its result is one JSON document on stdout. */
 import { resolve } from "node:path";
 import { DirectoryCheckpoints, ToolRuntimeError } from "../../index.js";
-import { checkPlan, loadPlan, runPlan, type LoadedPlan, type Problem } from "../../plan/index.js";
+import { checkPlan, loadPlan, runPlan, type LoadedPlan, type PlanEvent, type Problem } from "../../plan/index.js";
+import { keepApart, type LentPath } from "../approval-folder.js";
+import { ApprovalPrompt } from "../approval-prompt.js";
 import { planDisplay } from "../display/plan-display.js";
 import { documentText } from "../document-text.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
@@ -32,18 +34,20 @@ export async function run(terminal: Terminal, file: string, options: RunOptions)
   const params = paramsOf(options.set ?? []);
   const { checkpoints: folder } = options;
   const checkpoints = folder && new DirectoryCheckpoints({ folder: resolve(terminal.host.cwd, folder) });
-  await using session = await Session.open(terminal, options, checkpoints ? { checkpoints } : {});
+  await using session = await Session.open(terminal, options, checkpoints ? { checkpoints } : {}, true);
   const { runtime, signal } = session;
   const problems = checkPlan(loaded, runtime, Object.keys(params));
   if (problems.length > 0) return await reportProblems(terminal, file, problems, options);
   if (options.dryRun === true) return await reportDryRun(terminal, loaded, options);
+  const { approvals } = session;
+  await keepApart(approvals, lentBy(loaded));
   const display = options.quiet ? undefined : planDisplay(terminal, runtime, loaded.planId, loaded.plan);
+  const onEvent = (event: PlanEvent): void => {
+    if (approvals instanceof ApprovalPrompt) approvals.follow(event);
+    display?.event(event);
+  };
   try {
-    const report = await runPlan(runtime, loaded, {
-      params,
-      signal,
-      ...(display && { onEvent: display.event.bind(display) }),
-    });
+    const report = await runPlan(runtime, loaded, { params, signal, onEvent });
     display?.end(report);
     // A person who watched has seen the table; a pipe gets the document.
     if (options.json === true || !terminal.printsToPerson) await terminal.print(documentText(report));
@@ -73,6 +77,15 @@ async function reportDryRun(terminal: Terminal, { file, plan }: LoadedPlan, { js
       `${file}: ${length} ${length === 1 ? "step" : "steps"}, nothing is wrong that can be known beforehand.`,
     );
   return EXIT.ok;
+}
+
+/** What a plan file lends to its tools. */
+function lentBy({ plan, folder }: LoadedPlan): LentPath[] {
+  return Object.entries(plan.resources ?? {}).map(([slotName, { path, access }]) => ({
+    slotName,
+    path: resolve(folder, path),
+    access,
+  }));
 }
 
 /** The problems that keep a plan from being read; undefined where it is not that. */

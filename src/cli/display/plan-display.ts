@@ -3,6 +3,7 @@ import { createLogUpdate } from "log-update";
 import type { ToolRuntime } from "../../index.js";
 import type { PlanEvent, PlanFile, PlanReport } from "../../plan/index.js";
 import { milliseconds } from "../table.js";
+import type { Picture } from "../screen.js";
 import type { Style, Terminal } from "../terminal.js";
 import { frame, summary, type Paint } from "./plan-frame.js";
 import { PlanState } from "./plan-state.js";
@@ -26,13 +27,14 @@ export function planDisplay(terminal: Terminal, runtime: ToolRuntime, planId: st
   return terminal.isLive ? new LiveDisplay(terminal, runtime, state) : new LineDisplay(terminal, runtime, state);
 }
 
-class LiveDisplay implements PlanDisplay {
+class LiveDisplay implements PlanDisplay, Picture {
   readonly #terminal: Terminal;
   readonly #runtime: ToolRuntime;
   readonly #state: PlanState;
   readonly #update: ReturnType<typeof createLogUpdate>;
   readonly #timer: NodeJS.Timeout;
   readonly #paint: Paint;
+  #isHidden = false;
 
   constructor(terminal: Terminal, runtime: ToolRuntime, state: PlanState) {
     this.#terminal = terminal;
@@ -48,6 +50,19 @@ class LiveDisplay implements PlanDisplay {
       this.#line(`${toolName} ${level}: ${message}`);
     });
     this.#draw();
+    terminal.screen.add(this);
+  }
+
+  hide(): void {
+    this.#isHidden = true;
+    this.#update.clear();
+    // Gives the cursor back.
+    this.#update.done();
+  }
+
+  show(): void {
+    this.#isHidden = false;
+    this.#draw();
   }
 
   event(event: PlanEvent): void {
@@ -58,17 +73,19 @@ class LiveDisplay implements PlanDisplay {
 
   end(report: PlanReport | undefined): void {
     clearInterval(this.#timer);
+    this.#terminal.screen.remove(this);
     this.#update.clear();
     if (report) this.#terminal.show(summary(this.#state, report, this.#terminal.columns, this.#paint));
   }
 
   #line(text: string, style?: Style): void {
-    this.#update.clear();
+    if (!this.#isHidden) this.#update.clear();
     this.#terminal.note(text, style);
     this.#draw();
   }
 
   #draw(): void {
+    if (this.#isHidden) return;
     this.#state.open = this.#runtime.calls(this.#state.planId);
     const { rows = 24 } = this.#terminal.host.stderr as { rows?: number };
     this.#update(frame(this.#state, this.#terminal.columns, rows, this.#paint).join("\n"));
