@@ -100,7 +100,7 @@ export type { Budget } from "./runtime/budget.js";
 export type { BudgetLimits, Spending } from "./runtime/budget-account.js";
 export { CancellationToken } from "./runtime/cancellation.js";
 export { executeChannel, type ExecuteMessage } from "./runtime/call-trace.js";
-export type { CellEnd, Enforcement } from "./runtime/cell.js";
+export type { CellEnd, CellOrigin, Enforcement, RecycleReason } from "./runtime/cell.js";
 export {
   createBoundResource,
   createChange,
@@ -115,6 +115,9 @@ export {
   type CachedToolStats,
   type PlanCacheStats,
 } from "./runtime/lifecycle-cache.js";
+export type { HealthReason, RuntimeHealth } from "./runtime/health.js";
+export { quantile, type HistogramPoint } from "./runtime/histogram.js";
+export type { CounterName, GaugeName, HistogramName, Metric, NumberPoint, RuntimeMetrics } from "./runtime/metric.js";
 export type { ToolRuntimeBounds, ToolRuntimeOptions } from "./runtime/options.js";
 export type { GrantLimits, SafetyProfile, Trust } from "./runtime/safety-profile.js";
 export type { OpenCall } from "./runtime/open-call.js";

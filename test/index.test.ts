@@ -103,6 +103,7 @@ const EXPORTED = [
   "createChange",
   "defineTool",
   "executeChannel",
+  "quantile",
   "toolError",
   "toolResult",
   "validateToolInput",

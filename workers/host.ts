@@ -19,6 +19,7 @@ import { ActivationContext, clip } from "./tool-context.js";
 
 // Tool code may replace what it likes on `process`.
 const activeResources = process.getActiveResourcesInfo.bind(process);
+const memoryUsage = process.memoryUsage.bind(process);
 const scope = new AsyncLocalStorage<RunningCall>();
 let engine: CellEngine | undefined;
 
@@ -69,9 +70,9 @@ export async function lease(message: LeaseMessage): Promise<ReleaseReport> {
         return undefined;
       }),
     describe: () => replied(async () => plainSpec((await loadTool(message.module)).spec)),
-    stats: () => Promise.resolve({ threadId, heapUsed: process.memoryUsage().heapUsed, running: current.running }),
-    release: () => {
-      const report = { leftovers: leftovers(before) };
+    stats: () => Promise.resolve({ threadId, heapUsed: memoryUsage().heapUsed, running: current.running }),
+    release: (measure) => {
+      const report = { leftovers: leftovers(before), ...(measure && { heapUsed: memoryUsage().heapUsed }) };
       // The reply has to leave before the port closes.
       setImmediate(released, report);
       return Promise.resolve(report);

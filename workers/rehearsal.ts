@@ -43,7 +43,7 @@ export async function rehearse(
     calls.port1.postMessage({ type: "calls", calls: batch } satisfies ToCell);
     await answered;
   }
-  await cell.release();
+  await cell.release(false);
   await over;
   // The lease waits for a last word on its cancellations.
   words.ring();

@@ -33,6 +33,7 @@ export class CallPort<Call extends CellCall> {
   /** Slots whose calls leave with the next message. */
   #batch: number[] = [];
   #requests = 0;
+  #sent = 0;
   #open = true;
 
   constructor(options: CallPortOptions<Call>) {
@@ -42,6 +43,11 @@ export class CallPort<Call extends CellCall> {
     this.#taken = new Array<boolean>(slots).fill(false);
     this.#table = new Array<Call | undefined>(slots).fill(undefined);
     for (let slot = slots - 1; slot > LIFECYCLE_SLOT; slot--) this.#free.push(slot);
+  }
+
+  /** Calls that were ever sent. */
+  get sent(): number {
+    return this.#sent;
   }
 
   /** Slots in use. */
@@ -192,6 +198,7 @@ export class CallPort<Call extends CellCall> {
       packCall(calls, messageOf(slot, this.#generations[slot] ?? 0, call));
       if (call.transfer) (transfer ??= []).push(...call.transfer);
     }
+    this.#sent += batch.length;
     if (calls.length > 0) this.#options.post({ type: "calls", calls }, transfer ?? NO_TRANSFER);
   }
 

@@ -22,6 +22,8 @@ export function inlineTier(options: ResolvedOptions): CellTier {
     tier: "inline",
     bounded: false,
     quarantined: 0,
+    ready: { spare: 0, warm: 0 },
+    hostHeapFlag: undefined,
     accepts: (source) => source.kind === "object",
     expect: () => undefined,
     forget: () => undefined,
@@ -99,6 +101,16 @@ class InlineCell<Call extends CellCall> implements Cell<Call> {
 
   /** The host's thread has others to serve. */
   readonly cpuMs = 0;
+  readonly origin = "cold";
+
+  get served(): number {
+    return this.#port.sent;
+  }
+
+  /** Nor has it a heap of its own. */
+  heapUsed(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
 
   get inFlight(): number {
     return this.#port.inFlight;

@@ -105,8 +105,8 @@ export interface CellControl {
   deactivate(generation: number): Promise<ControlReply<undefined>>;
   /** Reads the tool's own specification. */
   describe(): Promise<ControlReply<unknown>>;
-  /** Ends the lease. */
-  release(): Promise<ReleaseReport>;
+  /** Ends the lease. `measure`: tells of the heap too. */
+  release(measure: boolean): Promise<ReleaseReport>;
   stats(): Promise<CellStats>;
 }
 
@@ -121,6 +121,8 @@ export interface ActivationReport {
 export interface ReleaseReport {
   /** What the tool left behind, such as timers or sockets; empty when clean. */
   readonly leftovers: readonly string[];
+  /** Bytes of V8 heap in use, where it was asked for. */
+  readonly heapUsed?: number;
 }
 
 /** A cell's own view of itself. */

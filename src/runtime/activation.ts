@@ -101,6 +101,11 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
     });
   }
 
+  /** Calls that wait for a cell. */
+  get waiting(): number {
+    return this.#dispatcher.waiting;
+  }
+
   /** Whether any call runs or waits here. */
   get inUse(): boolean {
     return this.wantsCell || this.#cells.starting || this.#cells.seats.some(({ cell }) => cell.inFlight > 0);
@@ -251,6 +256,7 @@ export class Activation implements CallRunner, CellObserver<ToolCall>, GroupOwne
   }
 
   #slotFreed(cell: Cell<ToolCall>): void {
+    this.#cells.answered(cell);
     if (this.#dispatcher.waiting > 0) this.#dispatcher.pump();
     if (cell.inFlight > 0) return;
     const seat = this.#cells.seatOf(cell);

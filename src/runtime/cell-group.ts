@@ -1,8 +1,9 @@
 /** The cells of one activation: how they start, how many there are, how they end. */
 import { ToolActivationError, ToolDeactivationError } from "../protocol/errors.js";
-import type { Cell, CellEnd, CellRequest, CellTier } from "./cell.js";
+import type { Cell, CellEnd, CellRequest, CellTier, RecycleReason } from "./cell.js";
 import type { CellSupply, Permit, PermitHolder } from "./cell-supply.js";
 import type { ResolvedOptions } from "./options.js";
+import { Recycler } from "./recycler.js";
 import type { RuntimeEvents } from "./runtime-events.js";
 import { Seat } from "./seat.js";
 import type { ToolCall } from "./tool-call.js";
@@ -37,6 +38,8 @@ export class CellGroup implements PermitHolder {
   readonly planId: string;
   readonly yields: boolean;
   readonly #options: CellGroupOptions;
+  /** Only what keeps nothing between calls, in a worker of its own, can be replaced unnoticed. */
+  readonly #recycler: Recycler | undefined;
   readonly #seats: Seat[] = [];
   /** Cells that are up, the ones included that are about to end. */
   #live = 0;
@@ -52,6 +55,12 @@ export class CellGroup implements PermitHolder {
     this.#options = options;
     this.planId = options.request.activation.planId;
     this.yields = options.request.stateless;
+    const { recycleAfterCalls, recycleHeapMb } = options.options;
+    if (this.yields && options.tier.bounded && (recycleAfterCalls ?? recycleHeapMb) !== undefined) {
+      this.#recycler = new Recycler(options.options, (seat, reason) => {
+        this.#retire(seat, reason);
+      });
+    }
   }
 
   /** Cells that are ready. */
@@ -80,6 +89,23 @@ export class CellGroup implements PermitHolder {
       if (seat.open && (!best || seat.cell.inFlight < best.cell.inFlight)) best = seat;
     }
     return best;
+  }
+
+  /** A cell that has calls, takes no more of them, and has room for one that a call of its own waits for. */
+  draining(): Seat | undefined {
+    return this.#seats.find(({ leaving, cell }) => (leaving === "worn" || leaving === "yield") && cell.hasRoom);
+  }
+
+  /** A cell was sent a call. */
+  sent(seat: Seat): void {
+    this.#recycler?.sent(seat);
+  }
+
+  /** A cell has answered a call. */
+  answered(cell: Cell<ToolCall>): void {
+    if (!this.#recycler?.looks) return;
+    const seat = this.seatOf(cell);
+    if (seat) this.#recycler.answered(seat);
   }
 
   seatOf(cell: Cell<ToolCall>): Seat | undefined {
@@ -147,13 +173,16 @@ export class CellGroup implements PermitHolder {
 
   reclaim(permit: Permit): void {
     const seat = this.#seats.find((candidate) => candidate.permit === permit);
-    // A cell that is starting or ending comes back by itself.
-    if (seat && !seat.leaving) this.#options.owner.reclaimed(seat);
+    // A cell that is starting or ending comes back by itself, and one that is worn is on its way for who waits here.
+    const { waiting } = this.#options.supply;
+    const wornForOthers = seat?.leaving === "worn" && waiting > (this.#inLine ? 1 : 0);
+    if (seat && (!seat.leaving || wornForOthers)) this.#options.owner.reclaimed(seat);
   }
 
   /** Deactivates a cell and gives it back. Never rejects. */
   giveUp(seat: Seat): Promise<void> {
     this.#drop(seat);
+    if (seat.permit) this.#options.supply.ending(seat.permit);
     seat.ending ??= this.#end(this.#deactivate(seat));
     return seat.ending;
   }
@@ -171,6 +200,18 @@ export class CellGroup implements PermitHolder {
     for (const start of this.#starts) start.abort();
     for (const seat of [...this.#seats]) void this.giveUp(seat);
     while (this.#ending.size > 0) await Promise.all(this.#ending);
+  }
+
+  /** Gives a cell up once its calls are over. Another one comes at once where one is free, else with the next call. */
+  #retire(seat: Seat, reason: RecycleReason): void {
+    if (seat.leaving || this.#closing) return;
+    seat.leaving = "worn";
+    seat.worn = reason;
+    if (seat.cell.inFlight === 0) void this.giveUp(seat);
+    if (this.#takesCalls() || this.#starts.size > 0 || this.#inLine || this.#urgent) return;
+    const permit = this.#options.supply.tryTake(this);
+    if (permit) void this.#start(permit);
+    else if (this.#options.owner.wantsCell) this.ensureFirst(false);
   }
 
   #start(permit: Permit | undefined): Promise<void> {
@@ -242,13 +283,14 @@ export class CellGroup implements PermitHolder {
       return;
     }
     if (seat.leaving === "spoiled") await seat.cell.kill();
-    else await seat.cell.release();
+    else await seat.cell.release(seat.worn !== undefined);
   }
 
   #ended(seat: Seat, end: CellEnd): void {
     const { supply, owner, events, request } = this.#options;
     this.#drop(seat);
     this.#live--;
+    this.#recycler?.ended(seat);
     const told = seat.crash ? ({ ...end, kind: "crashed", error: seat.crash } as const) : end;
     if (seat.permit) supply.giveBack(seat.permit);
     this.#tell(seat, told);
@@ -270,7 +312,8 @@ export class CellGroup implements PermitHolder {
       planId: this.planId,
       toolName: request.toolName,
       cell: seat.cell.info,
-      ...(end && { end }),
+      ...(end ? { end } : { origin: seat.cell.origin }),
+      ...(end?.kind === "released" && seat.worn && { recycled: seat.worn }),
     });
   }
 

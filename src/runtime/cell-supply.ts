@@ -38,12 +38,26 @@ export class CellSupply {
   readonly #asked = new Set<Permit>();
   /** Those of the asked whose cells were idle. */
   readonly #coming = new Set<Permit>();
+  /** Those whose cells are being ended, asked for or not: they come back in bounded time. */
+  readonly #ending = new Set<Permit>();
   readonly #waiting = new FairQueue<PermitHolder>();
   readonly #urgent: PermitHolder[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Permits that there are. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Permits that come back only when their holders' plans end. */
+  get pinned(): number {
+    let count = 0;
+    for (const { holder } of this.#out) if (!holder.yields) count++;
+    return count;
   }
 
   /** Permits given out. */
@@ -63,16 +77,16 @@ export class CellSupply {
 
   /**
    * A permit for a call that holds a cell itself: waiting for somebody else's call could wait for
-   * ever, so it goes ahead of all who wait, and there is one now, or one from an idle cell, or none.
+   * ever, so it goes ahead of all who wait, and there is one now, or one from an idle cell or one that ends, or none.
    * @returns the permit, or whether `permitGiven` will be called
    */
   takeUrgently(holder: PermitHolder): Permit | boolean {
     const permit = this.#takeFree(holder);
     if (permit) return permit;
     const [idle] = this.#idle;
-    if (!idle) return false;
+    if (!idle && this.#ending.size <= this.#urgent.length) return false;
     this.#urgent.push(holder);
-    this.#ask(idle);
+    if (idle) this.#ask(idle);
     return true;
   }
 
@@ -107,12 +121,18 @@ export class CellSupply {
     this.#idle.delete(permit);
   }
 
+  /** The permit's cell has no calls any more and is being ended. */
+  ending(permit: Permit): void {
+    if (this.#out.has(permit)) this.#ending.add(permit);
+  }
+
   /** The permit's cell has ended. */
   giveBack(permit: Permit): void {
     if (!this.#out.delete(permit)) return;
     this.#idle.delete(permit);
     this.#asked.delete(permit);
     this.#coming.delete(permit);
+    this.#ending.delete(permit);
     this.#serve();
   }
 

@@ -52,6 +52,12 @@ export interface CellObserver<Call extends CellCall> {
   stray(cell: Cell<Call>, call: Call | undefined, late: boolean, error: Error): void;
 }
 
+/** Where a cell's worker comes from: it was started for it, started ahead for whoever comes, or has served the tool before. */
+export type CellOrigin = "cold" | "spare" | "warm";
+
+/** What a cell that has served long enough has too much of. */
+export type RecycleReason = "calls" | "heap";
+
 /** Where one activation's tool code lives. */
 export interface Cell<Call extends CellCall> {
   readonly info: CellInfo;
@@ -59,6 +65,11 @@ export interface Cell<Call extends CellCall> {
   readonly canBeKilled: boolean;
   /** Milliseconds in which it was not idle, for this lease; 0 where that cannot be measured. */
   readonly cpuMs: number;
+  readonly origin: CellOrigin;
+  /** Calls that its worker was ever sent, under earlier leases too. */
+  readonly served: number;
+  /** Bytes of its own heap in use, once it has a moment to tell; nothing where it has no such heap, or is gone. */
+  heapUsed(): Promise<number | undefined>;
   /** Slots in use: calls sent and not yet answered. */
   readonly inFlight: number;
   /** Whether another call can be sent. */
@@ -75,8 +86,11 @@ export interface Cell<Call extends CellCall> {
   calls(): Call[];
   /** Runs the tool's `deactivate`. Rejects when it fails or takes longer than `timeoutMs`. */
   deactivate(timeoutMs: number): Promise<void>;
-  /** Gives the cell back; its worker may serve again where that is safe. Never rejects. */
-  release(): Promise<void>;
+  /**
+   * Gives the cell back; its worker may serve again where that is safe. Never rejects.
+   * @param worn its worker has served long enough
+   */
+  release(worn: boolean): Promise<void>;
   /** Ends the cell by force. Resolves when it has ended, or when it is clear that it cannot be. */
   kill(): Promise<CellEnd>;
   /** Resolves once, however the cell ends. */
@@ -135,6 +149,10 @@ export interface CellTier {
   enforcement(grant: Grant): readonly Enforcement[];
   /** Cells that could not be ended and may still hold a core. */
   readonly quarantined: number;
+  /** Workers that are up and serve nobody: started ahead, and kept for the tool that they have served. */
+  readonly ready: { readonly spare: number; readonly warm: number };
+  /** A flag of the host that stands over the heap limits of cells, if there is one. */
+  readonly hostHeapFlag: string | undefined;
   /** Ends whatever the tier keeps ready. Never rejects. */
   close(): Promise<void>;
 }

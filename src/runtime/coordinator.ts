@@ -5,7 +5,9 @@ import type { ToolResult } from "../protocol/tool.js";
 import { Activation, type ActivationHost } from "./activation.js";
 import { Admission } from "./admission.js";
 import type { ApprovalProvider } from "./approval.js";
+import { CallMeter } from "./call-meter.js";
 import { CancellationToken } from "./cancellation.js";
+import { CellMeter } from "./cell-meter.js";
 import { CellSupply } from "./cell-supply.js";
 import type { Checkpoint, CheckpointProvider } from "./checkpoint.js";
 import type { ExecuteOptions } from "./execute-options.js";
@@ -13,7 +15,10 @@ import { execute, refuse, type Pipeline } from "./execute.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import { passGates, type Tiers } from "./gates.js";
 import { grantFor, type GrantedResources } from "./grant.js";
+import { healthOf, type RuntimeHealth } from "./health.js";
 import { ToolLifecycleCache } from "./lifecycle-cache.js";
+import type { RuntimeMetrics } from "./metric.js";
+import { metricsOf } from "./metrics.js";
 import type { ResolvedOptions } from "./options.js";
 import { PlanCheckpoints } from "./plan-checkpoints.js";
 import type { PlanState } from "./plan-state.js";
@@ -51,6 +56,9 @@ export class Coordinator {
   readonly #checkpoints: PlanCheckpoints;
   /** Answers that came after their call had ended, and were discarded. */
   lateResults = 0;
+  readonly #startTime = new Date().toISOString();
+  readonly #calls: CallMeter;
+  readonly #cells = new CellMeter();
   readonly #parts: CoordinatorParts;
   readonly #admission: Admission;
   readonly #supply: CellSupply;
@@ -61,6 +69,8 @@ export class Coordinator {
   constructor(parts: CoordinatorParts) {
     const { options, events } = parts;
     this.#parts = parts;
+    this.#calls = new CallMeter((name) => parts.registry.registration(name) !== undefined);
+    events.on("cell", this.#cells.heard);
     this.#admission = new Admission(options);
     this.#supply = new CellSupply(options.maxLiveCells);
     this.plans = new Plans(options, this.cache);
@@ -170,7 +180,8 @@ export class Coordinator {
     const tokens = [context.cancellationToken];
     if (options.signal) tokens.push(CancellationToken.from(options.signal));
     const { callId, transfer, retry } = options;
-    const init = { callId, context, toolName, input, transfer, parent, tokens };
+    const meter = this.#calls;
+    const init = { callId, context, toolName, input, transfer, parent, tokens, meter };
     // A call that is cancelled already ends as such, in one attempt.
     if (retry && retry.attempts > 1 && !tokens.some((token) => token.isCancelled)) {
       // The caller's deadline is for all attempts, the tool's own for each.
@@ -188,6 +199,7 @@ export class Coordinator {
    * @throws ToolRuntimeError of which the call leaves a trace
    */
   #enter(call: ToolCall, known?: PlanState): PlanState {
+    this.#calls.made++;
     try {
       this.assertOpen();
       const plan = known ?? (call.parent ? this.#planOf(call.parent) : this.plans.open(call.context));
@@ -210,6 +222,19 @@ export class Coordinator {
     return this.#checkpoints.restore(checkpointId, (planId) => this.plans.calls(planId));
   }
 
+  /** Every number that is counted. */
+  metrics(): RuntimeMetrics {
+    return metricsOf({ ...this.#examined(), startTime: this.#startTime, lateResults: this.lateResults });
+  }
+
+  health(): RuntimeHealth {
+    return healthOf({
+      ...this.#examined(),
+      closing: this.#closed !== undefined,
+      maxRssMb: this.#parts.options.maxRssMb,
+    });
+  }
+
   /** Ends every call, plan and cell, in bounded time whatever they do. */
   close(graceMs: number): Promise<CloseReport> {
     this.#closed ??= this.#close(graceMs);
@@ -225,6 +250,17 @@ export class Coordinator {
     this.#supply.close();
     await Promise.all(tiers.map((tier) => tier.close()));
     return { quarantined: tiers.reduce((sum, tier) => sum + tier.quarantined, 0) };
+  }
+
+  #examined() {
+    return {
+      calls: this.#calls,
+      cells: this.#cells,
+      admission: this.#admission,
+      supply: this.#supply,
+      plans: this.plans,
+      tiers: this.#parts.tiers,
+    };
   }
 
   #activationOf(plan: PlanState, tool: Registration, tier: Tiers[number]): Activation {

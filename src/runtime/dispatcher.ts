@@ -44,7 +44,10 @@ export class Dispatcher {
   }
 
   dispatch(call: ToolCall): void {
-    const seat = this.#backlog.size === 0 ? this.#cells.roomiest() : undefined;
+    // A nested call cannot wait for the end of a cell that waits for the end of its caller.
+    const seat =
+      (this.#backlog.size === 0 ? this.#cells.roomiest() : undefined) ??
+      (call.parent ? this.#cells.draining() : undefined);
     if (seat) this.send(seat, call);
     else this.#queue(call);
     this.grow();
@@ -61,6 +64,7 @@ export class Dispatcher {
     // the input by then; one that is alone and too large to be copied twice leaves at once instead.
     if (call.inputIsFlat || seat.cell.inFlight > 0) call.keepInput();
     seat.cell.send(call);
+    this.#cells.sent(seat);
   }
 
   /** Sends calls that were taken back from a cell to others, to those that are there before ones that have to start. */

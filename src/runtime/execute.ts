@@ -230,6 +230,7 @@ function record(
   const changes = (call.changes ?? []).map((change) => context.keepChange(change, checkpointId));
   const trace = traceOf(call, { outcome, resultSizeBytes: size, ...(error && { error }) });
   call.trace = trace;
+  call.meter?.ended(trace, call.moves);
   context.keepTrace(trace, call.serial);
   return { changes, trace };
 }

@@ -77,6 +77,18 @@ export interface ToolRuntimeBounds {
   /** Bound of a cell's V8 heap in MiB, where the tool names none. At least 16. Default 512. */
   readonly memoryMb?: number;
   /**
+   * Calls after which the cell of a stateless tool takes no more, is deactivated once those that it has are over, and is
+   * replaced; its worker serves nobody any more. Cells of tools that keep state are left alone. At least 1. Default: none.
+   */
+  readonly recycleAfterCalls?: number;
+  /**
+   * MiB of V8 heap in use, looked at between calls, above which the cell of a stateless tool is replaced like that. What
+   * is not collected yet counts, so leave room for it. At least 1. Default: none.
+   */
+  readonly recycleHeapMb?: number;
+  /** MiB of the whole process in RAM above which `health()` says so; nothing else comes of it. At least 1. Default: none. */
+  readonly maxRssMb?: number;
+  /**
    * What an output that breaks its schema leads to: `error`, a result without success, or `warn`, a warning event
    * beside the output as it is. Default `error`.
    */
@@ -113,6 +125,9 @@ const OptionsSchema = Type.Object(
     maxChangesPerCall: whole(0, 100_000),
     spareCells: whole(0, 1),
     memoryMb: whole(16, 512),
+    recycleAfterCalls: whole(1),
+    recycleHeapMb: whole(1),
+    maxRssMb: whole(1),
     outputValidation: Type.Optional(Type.Union([Type.Literal("error"), Type.Literal("warn")], { default: "error" })),
   },
   { additionalProperties: false },
@@ -124,9 +139,11 @@ type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T exte
 true satisfies Same<ToolRuntimeBounds, Readonly<Static<typeof OptionsSchema>>>;
 
 /** Bounds with every default filled in. */
-export type ResolvedOptions = Required<Omit<ToolRuntimeBounds, "timeoutMs">> & {
-  readonly timeoutMs: number | undefined;
-};
+export type ResolvedOptions = Required<Omit<ToolRuntimeBounds, keyof typeof UNSET>> &
+  Readonly<Record<keyof typeof UNSET, number | undefined>>;
+
+/** Bounds that are none by default. */
+const UNSET = { timeoutMs: undefined, recycleAfterCalls: undefined, recycleHeapMb: undefined, maxRssMb: undefined };
 
 /** Who decides in a runtime. */
 export interface ResolvedDeciders {
@@ -192,7 +209,7 @@ export function resolveOptions(options: ToolRuntimeOptions = {}): ResolvedOption
     });
   }
   const defaults = Object.entries(OptionsSchema.properties).map(([name, schema]) => [name, schema.default as unknown]);
-  return { timeoutMs: undefined, ...Object.fromEntries(defaults), ...(bounds as object) } as ResolvedOptions;
+  return { ...UNSET, ...Object.fromEntries(defaults), ...(bounds as object) } as ResolvedOptions;
 }
 
 function without(fields: object, names: readonly string[]): object {

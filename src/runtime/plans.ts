@@ -52,6 +52,24 @@ export class Plans {
     return this.#plans.get(planId);
   }
 
+  /** Plans in use. */
+  get count(): number {
+    return this.#plans.size;
+  }
+
+  /** Tools activated, over all plans. */
+  get activationCount(): number {
+    return this.#activations;
+  }
+
+  /** Calls that wait for a cell. */
+  get waitingCalls(): number {
+    let count = 0;
+    for (const { activations } of this.#plans.values())
+      for (const { waiting } of activations.values()) count += waiting;
+    return count;
+  }
+
   ids(): string[] {
     return [...this.#plans.keys()];
   }

@@ -4,7 +4,7 @@ import { encodeError } from "../protocol/error-codec.js";
 import type { CallEvent } from "../protocol/messages.js";
 import type { LogLevel } from "../protocol/tool.js";
 import type { CellInfo } from "../protocol/trace.js";
-import type { CellEnd } from "./cell.js";
+import type { CellEnd, CellOrigin, RecycleReason } from "./cell.js";
 
 /** What a tool logged or printed. */
 export interface LogEvent {
@@ -71,8 +71,12 @@ export interface CellEvent {
   readonly toolName: string;
   /** Which cell. */
   readonly cell: CellInfo;
+  /** Where its worker came from, where it began. */
+  readonly origin?: CellOrigin;
   /** How it ended. */
   readonly end?: CellEnd;
+  /** Why it was recycled, where it ended since it had served long enough. */
+  readonly recycled?: RecycleReason;
 }
 
 /** The events of a runtime. */

@@ -1,5 +1,5 @@
 /** A live cell together with what its activation knows of it. */
-import type { Cell } from "./cell.js";
+import type { Cell, RecycleReason } from "./cell.js";
 import type { Permit } from "./cell-supply.js";
 import type { ToolCall } from "./tool-call.js";
 
@@ -7,8 +7,14 @@ import type { ToolCall } from "./tool-call.js";
 export class Seat {
   readonly cell: Cell<ToolCall>;
   readonly permit: Permit | undefined;
-  /** Takes no more calls: it is to be given back, or an error escaped in it. */
-  leaving: "yield" | "spoiled" | undefined;
+  /** Takes no more calls: it is to be given back, has served long enough, or an error escaped in it. */
+  leaving: "yield" | "worn" | "spoiled" | undefined;
+  /** Why its worker is to serve nobody any more, where that is since it has served long enough. */
+  worn: RecycleReason | undefined;
+  /** Calls that its worker was ever sent. */
+  sent: number;
+  /** Until its heap is looked at, and while it is. */
+  look: NodeJS.Timeout | undefined;
   /** It is being ended by force, for the sake of this call where there is one. */
   killedFor: ToolCall | undefined;
   /** Resolves when the cell that was given up has ended. */
@@ -19,6 +25,7 @@ export class Seat {
   constructor(cell: Cell<ToolCall>, permit: Permit | undefined) {
     this.cell = cell;
     this.permit = permit;
+    this.sent = cell.served;
   }
 
   /** Whether another call can be sent. */

@@ -8,6 +8,7 @@ import type { TurnTaker } from "./admission.js";
 import type { PlanBudget } from "./budget.js";
 import type { BudgetedCall } from "./budget-account.js";
 import { callIdOf, nextSerial } from "./call-ids.js";
+import type { CallMeter } from "./call-meter.js";
 import type { CancellationToken, CancelSubscriber, CancelSubscription } from "./cancellation.js";
 import { NO_SLOT, type CellCall, type CellEnd } from "./cell.js";
 import type { Link } from "./chain.js";
@@ -68,6 +69,8 @@ export interface ToolCallInit {
   readonly attempt?: number;
   /** A human's word that was given for an attempt before. */
   readonly approvalId?: string | undefined;
+  /** Who counts it. */
+  readonly meter?: CallMeter | undefined;
 }
 
 /** One call. */
@@ -89,6 +92,8 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
   readonly depth: number;
   readonly marks = new CallMarks(performance.now());
   inCallerContext: CellCall["inCallerContext"];
+  /** Who counts it once it is over. */
+  readonly meter: CallMeter | undefined;
   /** What it runs, once its name is found. */
   tool: Registration | undefined;
   /** The record of it, once it is over. */
@@ -146,6 +151,7 @@ export class ToolCall implements CellCall, TurnTaker, CancelSubscriber, Budgeted
     this.approvalId = init.approvalId;
     this.parent = init.parent;
     this.depth = init.parent ? init.parent.depth + 1 : 0;
+    this.meter = init.meter;
     this.#tokens = init.tokens;
     this.ended = new Promise((resolve) => (this.#resolve = resolve));
     if (init.timeoutMs !== undefined) this.#setDeadline(init.timeoutMs);

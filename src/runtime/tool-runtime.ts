@@ -8,7 +8,9 @@ import { checkExecuteOptions, type DeactivateOptions, type ExecuteOptions } from
 import { assertContext, ToolExecutionContext, type ToolExecutionContextOptions } from "./execution-context.js";
 import type { Tiers } from "./gates.js";
 import { nameOf } from "./given-tool.js";
+import type { RuntimeHealth } from "./health.js";
 import type { ActivatedTool, PlanCacheStats, ToolLifecycleCache } from "./lifecycle-cache.js";
+import type { RuntimeMetrics } from "./metric.js";
 import { openCall, type OpenCall } from "./open-call.js";
 import { resolveDeciders, resolveOptions, type ResolvedOptions, type ToolRuntimeOptions } from "./options.js";
 import { Plan } from "./plan.js";
@@ -350,6 +352,40 @@ export class ToolRuntime {
   async restore(checkpointId: string): Promise<Checkpoint> {
     this.#coordinator.assertOpen();
     return await this.#coordinator.restore(checkpointId);
+  }
+
+  /**
+   * What was counted since the runtime was made: counters, gauges and histograms, as plain JSON.
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * await using runtime = new ToolRuntime();
+   * runtime.register({ name: "acme/answer", description: "Answers.", inputSchema: {}, readOnly: true }, { execute: () => 42 });
+   * await using plan = runtime.plan({ planId: "p" });
+   * await plan.execute("acme/answer", {});
+   * const { points } = runtime.metrics().counters["toolcell.call.ended"];
+   * console.log(points); // → [ { attributes: { tool: 'acme/answer', outcome: 'ok' }, value: 1 } ]
+   * ```
+   */
+  metrics(): RuntimeMetrics {
+    return this.#coordinator.metrics();
+  }
+
+  /**
+   * How the runtime is, for a health route; cheap enough to be asked every second.
+   * @example
+   * ```ts
+   * import { ToolRuntime } from "toolcell";
+   *
+   * const runtime = new ToolRuntime();
+   * console.log(runtime.health().status); // → ok
+   * await runtime.close();
+   * console.log(runtime.health().status); // → closing
+   * ```
+   */
+  health(): RuntimeHealth {
+    return this.#coordinator.health();
   }
 
   // ── life ───────────────────────────────────────────────────────────────

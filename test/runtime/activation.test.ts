@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
+import type { ToolRuntimeBounds } from "../../src/index.js";
 import { Activation, type ActivationHost } from "../../src/runtime/activation.js";
 import { CancellationToken } from "../../src/runtime/cancellation.js";
 import { CellSupply } from "../../src/runtime/cell-supply.js";
@@ -22,8 +23,12 @@ class StillCell implements Cell<ToolCall> {
   readonly info = { id: `still-${++lastCell}`, tier: "thread" } as const;
   readonly canBeKilled = true;
   readonly cpuMs = 0;
+  readonly origin = "cold";
+  readonly served = 0;
   readonly hasRoom = true;
   readonly held: ToolCall[] = [];
+  /** What it was told when it was given back. */
+  worn: boolean | undefined;
   readonly deactivated = deferred();
   readonly #ended = deferred<CellEnd>();
   readonly ended = this.#ended.promise;
@@ -39,6 +44,10 @@ class StillCell implements Cell<ToolCall> {
   /** Parts from a call. */
   drop(call: ToolCall): void {
     this.held.splice(this.held.indexOf(call), 1);
+  }
+
+  heapUsed(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   cancel(): boolean {
@@ -61,7 +70,8 @@ class StillCell implements Cell<ToolCall> {
     return this.deactivated.promise;
   }
 
-  release(): Promise<void> {
+  release(worn: boolean): Promise<void> {
+    this.worn = worn;
     this.end("released");
     return Promise.resolve();
   }
@@ -90,7 +100,7 @@ describe("runtime/activation", () => {
     evicted = sinon.spy();
   });
 
-  const activationOf = (maxCells = 1): Activation => {
+  const activationOf = (maxCells = 1, bounded = false, bounds: ToolRuntimeBounds = {}): Activation => {
     const events = new RuntimeEvents();
     events.on("warning", () => undefined);
     const registry = new ToolRegistry();
@@ -99,7 +109,7 @@ describe("runtime/activation", () => {
       maxCells,
     });
     const host: ActivationHost = {
-      options: resolveOptions({}),
+      options: resolveOptions(bounds),
       graceMs: 0,
       supply: new CellSupply(2),
       events,
@@ -110,7 +120,7 @@ describe("runtime/activation", () => {
       activated: () => undefined,
       evicted,
     };
-    const tier = { bounded: false, start } as unknown as CellTier;
+    const tier = { bounded, start } as unknown as CellTier;
     const granted = { grant: emptyGrant(512), resources: [] };
     const message = { toolName: TOOL, planId: CONTEXT.planId, traceId: "", resources: [] };
     return new Activation(host, registry.registration(TOOL) as Registration, tier, granted, message);
@@ -191,6 +201,55 @@ describe("runtime/activation", () => {
     await afterReadyWork();
     expect(cellAt(2).held).to.deep.equal([calls[0]]);
     sinon.assert.notCalled(evicted);
+  });
+
+  it("run() gives a cell that has served long enough up once its calls are over, and has another one by then", async () => {
+    const activation = activationOf(1, true, { recycleAfterCalls: 2 });
+    const [first, second, third] = [callOf(), callOf(), callOf()] as const;
+    activation.run(first);
+    await afterReadyWork();
+    activation.run(second);
+    await afterReadyWork();
+    const worn = cellAt(0);
+    expect(worn.held).to.deep.equal([first, second]);
+    expect(cells).to.have.length(2);
+    activation.run(third);
+    expect(cellAt(1).held).to.deep.equal([third]);
+    for (const call of [first, second]) {
+      expect(worn.worn).to.equal(undefined);
+      worn.deactivated.resolve();
+      worn.drop(call);
+      activation.answered(worn, call, { slot: 1, generation: 1, kind: "output", output: 1, size: 1 });
+      await afterReadyWork();
+    }
+    expect(worn.worn).to.equal(true);
+    expect(activation.cells).to.deep.equal([cellAt(1).info]);
+  });
+
+  it("run() has a call wait in line for a cell where the only one drains", async () => {
+    const activation = activationOf(1, true, { recycleAfterCalls: 1 });
+    const calls = [callOf(), callOf(), callOf()] as const;
+    for (const call of calls) {
+      activation.run(call);
+      await afterReadyWork();
+    }
+    // Two cells are all that there may be, and both have a call.
+    expect(cells.map(({ held }) => held)).to.deep.equal([[calls[0]], [calls[1]]]);
+    const worn = cellAt(0);
+    worn.deactivated.resolve();
+    worn.drop(calls[0]);
+    activation.answered(worn, calls[0], { slot: 1, generation: 1, kind: "output", output: 1, size: 1 });
+    await afterReadyWork();
+    expect(cellAt(2).held).to.deep.equal([calls[2]]);
+  });
+
+  it("run() recycles nothing on a tier whose cells share the host's thread", async () => {
+    const activation = activationOf(1, false, { recycleAfterCalls: 1 });
+    for (let call = 0; call < 3; call++) {
+      activation.run(callOf());
+      await afterReadyWork();
+    }
+    expect(cells).to.have.length(1);
   });
 
   describe("a nested call whose tool's only cell is about to leave", () => {

@@ -267,4 +267,28 @@ describe("runtime/cell-supply", () => {
       { numRuns: 100 },
     );
   });
+
+  it("takeUrgently() waits for a cell that is being ended, once for each", () => {
+    const supply = new CellSupply(2);
+    const pinned = new Holder("a", false);
+    const [first] = [take(supply, pinned), take(supply, pinned)];
+    const urgent = new Holder("b");
+    expect(supply.takeUrgently(urgent)).to.equal(false);
+    supply.ending(first);
+    expect(supply.takeUrgently(urgent)).to.equal(true);
+    expect(supply.takeUrgently(new Holder("c"))).to.equal(false);
+    expect(urgent.given).to.have.length(0);
+    supply.giveBack(first);
+    expect(urgent.given).to.have.length(1);
+    expect(supply.takeUrgently(new Holder("d"))).to.equal(false);
+  });
+
+  it("pinned counts the permits that come back with their plans only", () => {
+    const supply = new CellSupply(3);
+    take(supply, new Holder("a"));
+    const permit = take(supply, new Holder("a", false));
+    expect([supply.pinned, supply.live, supply.limit]).to.deep.equal([1, 2, 3]);
+    supply.giveBack(permit);
+    expect([supply.pinned, supply.live, supply.limit]).to.deep.equal([0, 1, 3]);
+  });
 });

@@ -19,6 +19,8 @@ const tier = (name: IsolationTier, kind: "module" | "object" | "both" = "both"):
   tier: name,
   bounded: false,
   quarantined: 0,
+  ready: { spare: 0, warm: 0 },
+  hostHeapFlag: undefined,
   accepts: (source) => kind === "both" || source.kind === kind,
   start: () => Promise.reject(new Error("a gate starts nothing")),
   describe: () => Promise.reject(new Error("a gate describes nothing")),

@@ -31,7 +31,13 @@ const LEAST = {
   maxChangesPerCall: 0,
   spareCells: 0,
   memoryMb: 16,
+  recycleAfterCalls: 1,
+  recycleHeapMb: 1,
+  maxRssMb: 1,
 } as const;
+
+/** Those that are none by default. */
+const UNSET = ["timeoutMs", "recycleAfterCalls", "recycleHeapMb", "maxRssMb"];
 
 const MOST = 2 ** 31 - 1;
 
@@ -51,13 +57,13 @@ describe("runtime/options", () => {
     const resolved = resolveOptions();
     expect(Object.keys(resolved)).to.have.members([...Object.keys(LEAST), "outputValidation"]);
     expect(resolved).to.deep.include({
-      timeoutMs: undefined,
+      ...Object.fromEntries(UNSET.map((name) => [name, undefined])),
       graceMs: 1_000,
       outputValidation: "error",
       spareCells: 1,
     });
     for (const [name, least] of Object.entries(LEAST)) {
-      if (name === "timeoutMs") continue;
+      if (UNSET.includes(name)) continue;
       const value = resolved[name as keyof typeof LEAST];
       expect(value, name).to.satisfy(Number.isInteger).and.be.within(least, MOST);
     }

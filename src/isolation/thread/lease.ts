@@ -6,7 +6,7 @@ import { decodeError } from "../../protocol/error-codec.js";
 import { ToolActivationError, ToolDeactivationError } from "../../protocol/errors.js";
 import type { CellControl, CellLimits, ControlReply, FromCell } from "../../protocol/messages.js";
 import type { CellInfo } from "../../protocol/trace.js";
-import type { Cell, CellCall, CellEnd, CellRequest } from "../../runtime/cell.js";
+import type { Cell, CellCall, CellEnd, CellOrigin, CellRequest } from "../../runtime/cell.js";
 import { CallPort } from "../call-port.js";
 import { withDeadline } from "../deadline.js";
 import type { CellWorker, WorkerExit } from "./worker-pool.js";
@@ -16,6 +16,10 @@ export interface LeaseSettings {
   readonly slots: number;
   readonly limits: CellLimits;
   readonly killTimeoutMs: number;
+  /** Calls after which a worker is not leased again. */
+  readonly recycleAfterCalls: number;
+  /** Bytes of heap in use above which it is not; absent where its heap does not matter. */
+  readonly recycleHeapBytes: number | undefined;
   /** Takes a worker back that ended its lease clean. */
   reuse(worker: CellWorker): void;
   /** Hears of a worker that could not be ended. */
@@ -29,6 +33,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   readonly info: CellInfo;
   readonly ended: Promise<CellEnd>;
   readonly canBeKilled = true;
+  readonly origin: CellOrigin;
   readonly #request: CellRequest<Call>;
   readonly #worker: CellWorker;
   readonly #settings: LeaseSettings;
@@ -62,6 +67,8 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     this.#settings = settings;
     this.ended = new Promise((resolve) => (this.#end = resolve));
     this.#activeBefore = worker.activeMs;
+    this.origin = worker.origin;
+    worker.origin = "warm";
     const calls = new MessageChannel();
     const control = new MessageChannel();
     this.#callPort = calls.port1;
@@ -169,6 +176,19 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     return this.#cpuMs;
   }
 
+  get served(): number {
+    return this.#worker.calls + (this.#over ? 0 : this.#port.sent);
+  }
+
+  async heapUsed(): Promise<number | undefined> {
+    try {
+      return bytes((await this.#control.stats()).heapUsed);
+    } catch {
+      // The lease is over, or the cell says nothing of use.
+      return undefined;
+    }
+  }
+
   get inFlight(): number {
     return this.#port.inFlight;
   }
@@ -205,15 +225,18 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     valueOf(await withDeadline(work, timeoutMs, late));
   }
 
-  async release(): Promise<void> {
-    const { killTimeoutMs } = this.#settings;
+  async release(worn: boolean): Promise<void> {
+    const { killTimeoutMs, recycleAfterCalls, recycleHeapBytes } = this.#settings;
     try {
       const late = (): Error => new Error("the cell did not let go");
-      const report = await withDeadline(Promise.race([this.#control.release(), this.#gone]), killTimeoutMs, late);
+      const released = this.#control.release(recycleHeapBytes !== undefined);
+      const report = await withDeadline(Promise.race([released, this.#gone]), killTimeoutMs, late);
       // Work that was told to stop, and what a tool left open, must not run into the next lease.
       const { trusted, stateless } = this.#request;
       const clean = trusted && stateless && !this.#interrupted && report.leftovers.length === 0;
-      if (clean && !this.#over) {
+      const heavy = recycleHeapBytes !== undefined && !((bytes(report.heapUsed) ?? Infinity) <= recycleHeapBytes);
+      const fit = !worn && !heavy && this.served < recycleAfterCalls;
+      if (clean && fit && !this.#over) {
         this.#finish({ kind: "released" });
         this.#words.ring();
         this.#settings.reuse(this.#worker);
@@ -259,6 +282,7 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
   #finish(end: CellEnd): void {
     if (this.#over) return;
     this.#cpuMs = this.cpuMs;
+    this.#worker.calls = this.served;
     this.#over = true;
     this.#leaveWorker?.();
     this.#port.close();
@@ -272,6 +296,11 @@ export class ThreadCell<Call extends CellCall> implements Cell<Call> {
     this.#generation = this.#words.open(LIFECYCLE_SLOT, this.#generation);
     return this.#generation;
   }
+}
+
+/** A cell may say anything. */
+function bytes(said: unknown): number | undefined {
+  return typeof said === "number" && said >= 0 ? said : undefined;
 }
 
 function valueOf<T>(reply: ControlReply<T>): T {

@@ -5,6 +5,7 @@ import { cellLimits, type ResolvedOptions } from "../../runtime/options.js";
 import { codeFiles } from "./code-files.js";
 import { ThreadCell, type LeaseSettings } from "./lease.js";
 import { ModuleReader } from "./module-reader.js";
+import { nodeFacts } from "./node-facts.js";
 import { CellWorker } from "./worker-pool.js";
 import { isGrantable, STAND_IN, threadEnforcement, workerProfile, type WorkerProfile } from "./worker-profile.js";
 import { WorkerShelf } from "./worker-shelf.js";
@@ -23,6 +24,7 @@ class ThreadTier implements CellTier {
   readonly tier = "thread";
   readonly bounded = true;
   readonly enforcement = threadEnforcement;
+  readonly hostHeapFlag = nodeFacts().hostHeapFlag;
   readonly #options: ResolvedOptions;
   readonly #shelf: WorkerShelf;
   readonly #settings: LeaseSettings;
@@ -40,12 +42,14 @@ class ThreadTier implements CellTier {
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
-    const { spareCells, killTimeoutMs } = options;
+    const { spareCells, killTimeoutMs, recycleAfterCalls = Infinity, recycleHeapMb } = options;
     this.#shelf = new WorkerShelf({ spareCells, killTimeoutMs, maxIdle: options.maxLiveCells });
     this.#settings = {
       slots: options.maxCallsPerCell + 1,
       limits: cellLimits(options),
       killTimeoutMs,
+      recycleAfterCalls,
+      recycleHeapBytes: recycleHeapMb === undefined ? undefined : recycleHeapMb * 1024 * 1024,
       reuse: (worker) => {
         this.#shelf.give(worker);
       },
@@ -59,6 +63,11 @@ class ThreadTier implements CellTier {
 
   get quarantined(): number {
     return this.#quarantined.size;
+  }
+
+  get ready(): { readonly spare: number; readonly warm: number } {
+    const { spares, size } = this.#shelf;
+    return { spare: spares, warm: size - spares };
   }
 
   accepts(source: CellSource): boolean {

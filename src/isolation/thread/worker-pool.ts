@@ -3,6 +3,7 @@ import type { Transferable, Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { LeaseMessage, ReadyMessage } from "../../protocol/lease.js";
 import type { ReleaseReport } from "../../protocol/messages.js";
+import type { CellOrigin } from "../../runtime/cell.js";
 import { HOST_FILE, STAND_IN, type WorkerProfile } from "./worker-profile.js";
 
 /** How a worker ended. */
@@ -22,6 +23,10 @@ export class CellWorker {
   readonly profile: WorkerProfile;
   /** The module it has loaded, in the state its file was in then. */
   served: string | undefined;
+  /** What it is to its next lease. */
+  origin: CellOrigin = "cold";
+  /** Calls of the leases that are over. */
+  calls = 0;
   /** Resolves when the thread has ended; Piscina forgets an aborted worker before that. */
   readonly exited: Promise<WorkerExit>;
   readonly #pool: Piscina;
@@ -91,6 +96,7 @@ export class CellWorker {
   async warm(): Promise<void> {
     const message: ReadyMessage = { module: STAND_IN, confinement: this.profile.confinement };
     await this.#run(message, "ready", []);
+    this.origin = "spare";
   }
 
   /** Leases the worker, starting its thread where it does not run yet. */

@@ -38,6 +38,13 @@ export class WorkerShelf {
     return this.#idle.size;
   }
 
+  /** Workers that have served nobody. */
+  get spares(): number {
+    let count = 0;
+    for (const { served } of this.#idle.keys()) if (served === undefined) count++;
+    return count;
+  }
+
   /**
    * Takes a worker that fits: one that served this very tool, where the tool vouches that it keeps
    * nothing, or one that has served nobody. Nothing is shared between plans, and globals, patched
