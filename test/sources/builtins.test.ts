@@ -103,8 +103,14 @@ describe("sources/builtins", () => {
     };
     const endless = { value: 1, expression: "($f := function($x) { $f($x + 1) }; $f(1))", timeoutMs: 600_000 };
     expect(await outcomesOf(15_000, endless)).to.deep.equal(["ok", "timed_out", "ok"]);
-    // The engine's own regular expressions look at no token: the cell is killed.
-    const stuck = { value: `${"a".repeat(50)}b`, expression: "$match($, /^(a+)+$/)" };
+    // Comparing two lists looks at no token, and these hold one list 2^28 times: the cell is killed.
+    const list = (name: string): string =>
+      [`$${name}0 := [1]`]
+        .concat(
+          Array.from({ length: 28 }, (_, level) => `$${name}${level + 1} := [[$${name}${level}], [$${name}${level}]]`),
+        )
+        .join("; ");
+    const stuck = { value: 1, expression: `(${list("a")}; ${list("b")}; $a28 = $b28)`, timeoutMs: 600_000 };
     expect(await outcomesOf(20, stuck)).to.deep.equal(["ok", "killed", "ok"]);
   });
 });
