@@ -41,7 +41,7 @@ export function describeCrash(bed: Bed): void {
         await bed.tools("misbehave");
         const plan = bed.plan();
         await plan.activate(TOOL);
-        const error = await rejection(plan.execute(TOOL, { do: action }, { timeoutMs: 20 }));
+        const error = await rejection(plan.execute(TOOL, { do: action }, { timeoutMs: 250 }));
         expect(error).to.be.instanceOf(ToolExecutionError);
         expect(error).to.include({ code: "TIMED_OUT", outcome: "killed" });
         expect(onlyTrace(plan)).to.include({ outcome: "killed" });

@@ -221,6 +221,7 @@ export function describeLife(bed: Bed): void {
     }
 
     it("`drain` lets running calls finish; without it they are cancelled", async () => {
+      bed.open({ graceMs: 5_000 });
       await bed.tools("misbehave");
       const plan = bed.plan();
       const finishing = plan.execute("fixture/misbehave", { do: "sleep", ms: 100, value: "whole" });
