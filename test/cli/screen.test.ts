@@ -4,7 +4,13 @@ import { Screen, type Picture } from "../../src/cli/screen.js";
 
 describe("cli/screen", () => {
   const stream = (): PassThrough => new PassThrough({ highWaterMark: 1 << 20 });
-  const written = (output: PassThrough): string => String(output.read() ?? "");
+  const written = (output: PassThrough): string => {
+    const next = (): Buffer | null => output.read() as Buffer | null;
+    let text = "";
+    // Some Nodes give all that is there at once, others a chunk at a time.
+    for (let chunk = next(); chunk !== null; chunk = next()) text += chunk.toString();
+    return text;
+  };
 
   it("clear() holds what others write until restore(), in its order", () => {
     const output = stream();
