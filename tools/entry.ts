@@ -51,6 +51,11 @@ export function kindOf(info: Stats): "file" | "directory" | "symlink" | "other" 
   return info.isSymbolicLink() ? "symlink" : "other";
 }
 
+/** Whether there is an entry of that name, links not followed. */
+export async function exists(path: string): Promise<boolean> {
+  return (await infoOf(path)) !== undefined;
+}
+
 async function infoOf(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);

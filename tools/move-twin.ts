@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { lstat, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ToolContext } from "../src/tool.js";
-import type { Entry } from "./entry.js";
+import { exists, type Entry } from "./entry.js";
 import { errnoOf } from "./failure.js";
 import { moveAcross } from "./move-across.js";
 import { takeFreeName } from "./replace-file.js";
@@ -41,7 +41,7 @@ export async function moveTwin(
   const aside = join(source.folder, `.toolcell-${randomBytes(8).toString("hex")}.tmp`);
   await rename(source.real, aside);
   try {
-    const other = await isThere(target.real);
+    const other = await exists(target.real);
     if (other && (!overwrite || !source.info?.isFile())) throw Object.assign(new Error(), { code: "EEXIST" });
     await take({ ...source, real: aside }, other ? target : { ...target, info: undefined }, context);
     return other;
@@ -64,15 +64,5 @@ async function take(aside: Entry, target: Entry, context: ToolContext): Promise<
     return;
   }
   // A rename of one hard link to another leaves both; a name that is held by a mount has refused it by now.
-  if (await isThere(aside.real)) await unlink(aside.real);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
-    throw error;
-  }
+  if (await exists(aside.real)) await unlink(aside.real);
 }

@@ -2,6 +2,7 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ToolContext } from "../src/tool.js";
+import { exists } from "./entry.js";
 import { errnoOf, shown, ToolFailure } from "./failure.js";
 import { openResource, relativePath, type OpenResource } from "./paths.js";
 
@@ -58,16 +59,6 @@ async function makeFolder(folder: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (errnoOf(error) === "EEXIST" && (await lstat(folder)).isDirectory()) return false;
-    throw error;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -2,8 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { ToolCostLimitExceededError, ToolRuntimeError } from "../protocol/errors.js";
 import { SchemaCache } from "../schema/cache.js";
-import { describeViolations } from "../schema/violations.js";
-import { isObject, unknownField } from "./arguments.js";
+import { fieldProblem } from "./field-check.js";
 import {
   BudgetAccount,
   type BudgetedCall,
@@ -57,12 +56,11 @@ export class PlanBudget {
 
   /** @throws ToolRuntimeError `INVALID_ARGUMENT` */
   constructor(planId: string, budget: Budget) {
-    const unknown = isObject(budget) ? unknownField(budget, Object.keys(BudgetSchema.properties)) : undefined;
-    const violations = compiled.check(budget);
-    if (violations) {
-      throw new ToolRuntimeError(`Budget of plan "${planId}": ${unknown ?? describeViolations(violations)}.`, {
+    const problem = fieldProblem(compiled, BudgetSchema.properties, budget);
+    if (problem) {
+      throw new ToolRuntimeError(`Budget of plan "${planId}": ${problem.text}.`, {
         code: "INVALID_ARGUMENT",
-        details: { planId, errors: violations },
+        details: { planId, errors: problem.errors },
       });
     }
     const { tools = {}, ...whole } = structuredClone(budget);

@@ -1,8 +1,8 @@
 /** A call that waits for a human's word. */
 import { ToolHumanApprovalRequiredError } from "../protocol/errors.js";
 import { approvalRequest, awaitApproval, type ApprovalProvider } from "./approval.js";
-import { interruptedError } from "./call-outcome.js";
 import type { ToolCall } from "./tool-call.js";
+import { unlessInterrupted } from "./unless-interrupted.js";
 
 /**
  * Asks for a call's approval; its deadline stands still meanwhile.
@@ -33,18 +33,11 @@ export async function approveCall(call: ToolCall, provider: ApprovalProvider, ex
     );
   }
   const stop = new AbortController();
-  call.onInterrupt = () => {
-    stop.abort();
-  };
   call.pauseDeadline();
   try {
-    await awaitApproval(provider, request, stop.signal);
-    if (stop.signal.aborted) throw interruptedError(call, undefined);
+    await unlessInterrupted(call, awaitApproval(provider, request, stop.signal), stop);
     call.approvalId = request.approvalId;
-  } catch (error) {
-    throw stop.signal.aborted ? interruptedError(call, undefined) : error;
   } finally {
-    call.onInterrupt = undefined;
     call.resumeDeadline();
   }
 }

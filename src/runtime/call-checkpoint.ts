@@ -1,9 +1,9 @@
 /** The checkpoint of one call: what it saves, and that nothing is written that it has not saved. */
 import { ToolCheckpointRequiredError } from "../protocol/errors.js";
-import { interruptedError } from "./call-outcome.js";
 import type { Checkpoint, CheckpointProvider, CheckpointRequest, CheckpointResource } from "./checkpoint.js";
 import type { GrantedResources } from "./grant.js";
 import type { CallCheckpoint, ToolCall } from "./tool-call.js";
+import { unlessInterrupted } from "./unless-interrupted.js";
 
 /**
  * Takes the checkpoint of a call that has its turn.
@@ -38,27 +38,6 @@ export async function takeCheckpoint(
     throw refused(call, "what was given for it has no `checkpointId`");
   }
   call.checkpoint = { turn, resources, checkpointId };
-}
-
-/**
- * Waits for something for as long as the call is not told to stop.
- * @param stop aborted when it is
- * @throws ToolCancelledError, ToolExecutionError where it is
- */
-export async function unlessInterrupted<T>(call: ToolCall, work: Promise<T>, stop?: AbortController): Promise<T> {
-  const stopped = new Promise<never>((_resolve, reject) => {
-    const stopNow = (): void => {
-      stop?.abort();
-      reject(interruptedError(call, undefined));
-    };
-    if (call.interruption) stopNow();
-    else call.onInterrupt = stopNow;
-  });
-  try {
-    return await Promise.race([stopped, work]);
-  } finally {
-    call.onInterrupt = undefined;
-  }
 }
 
 /** What a tool may write of what it is granted. */

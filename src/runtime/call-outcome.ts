@@ -1,4 +1,5 @@
 /** Turns the way a call came back into what its caller gets: an answer, or an error with its outcome. */
+import type { CancelReason } from "../protocol/cancel-words.js";
 import { decodeError } from "../protocol/error-codec.js";
 import {
   ToolAccessDeniedError,
@@ -124,13 +125,19 @@ export function interruptedError(
   if (deadline) {
     return new ToolExecutionError(`${subject(call)} passed its deadline.${ending}`, { ...options, code: "TIMED_OUT" });
   }
-  const why =
-    reason === "plan_deactivated"
-      ? "was cancelled since its plan was deactivated"
-      : reason === "runtime_closed"
-        ? "was cancelled since the runtime was closed"
-        : "was cancelled";
-  return new ToolCancelledError(`${subject(call)} ${why}.${ending}`, options);
+  return new ToolCancelledError(`${subject(call)} was cancelled${whyCancelled(reason)}.${ending}`, options);
+}
+
+/** What a cancellation without a word of its own comes from; continues a sentence. */
+export function whyCancelled(reason: CancelReason | undefined): string {
+  switch (reason) {
+    case "plan_deactivated":
+      return " since its plan was deactivated";
+    case "runtime_closed":
+      return " since the runtime was closed";
+    default:
+      return "";
+  }
 }
 
 function cellEndedError(call: ToolCall, end: CellEnd, killedBy: string | undefined): Error {

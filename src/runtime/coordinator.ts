@@ -4,12 +4,11 @@ import { HOST_FUNCTIONS } from "../protocol/messages.js";
 import type { ToolResult } from "../protocol/tool.js";
 import { Activation, type ActivationHost } from "./activation.js";
 import { Admission } from "./admission.js";
-import type { ApprovalProvider } from "./approval.js";
 import { CallMeter } from "./call-meter.js";
 import { CancellationToken } from "./cancellation.js";
 import { CellMeter } from "./cell-meter.js";
 import { CellSupply } from "./cell-supply.js";
-import type { Checkpoint, CheckpointProvider } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
 import type { ExecuteOptions } from "./execute-options.js";
 import { execute, refuse, type Pipeline } from "./execute.js";
 import type { ToolExecutionContext } from "./execution-context.js";
@@ -19,13 +18,12 @@ import { healthOf, type RuntimeHealth } from "./health.js";
 import { ToolLifecycleCache } from "./lifecycle-cache.js";
 import type { RuntimeMetrics } from "./metric.js";
 import { metricsOf } from "./metrics.js";
-import type { ResolvedOptions } from "./options.js";
+import type { ResolvedDeciders, ResolvedOptions } from "./options.js";
 import { PlanCheckpoints } from "./plan-checkpoints.js";
 import type { PlanState } from "./plan-state.js";
 import { Plans } from "./plans.js";
 import { repeatCall, type RepeatHost } from "./repeat-call.js";
 import type { RuntimeEvents } from "./runtime-events.js";
-import type { SafetyRules } from "./safety-profile.js";
 import { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
@@ -36,16 +34,10 @@ export interface CloseReport {
 }
 
 /** What a coordinator works with. */
-export interface CoordinatorParts {
+export interface CoordinatorParts extends ResolvedDeciders {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
   readonly tiers: Tiers;
-  /** The runtime's own safety profile. */
-  readonly safety: SafetyRules | undefined;
-  /** Who asks humans. */
-  readonly approvals: ApprovalProvider | undefined;
-  /** Who takes checkpoints. */
-  readonly checkpoints: CheckpointProvider | undefined;
   readonly events: RuntimeEvents;
 }
 

@@ -8,17 +8,15 @@ import { nearest } from "../nearest.js";
 import { describeViolations } from "../schema/violations.js";
 import type { Admission } from "./admission.js";
 import type { Activation } from "./activation.js";
-import type { ApprovalProvider } from "./approval.js";
 import { approveCall } from "./call-approval.js";
 import { assertSaved } from "./call-checkpoint.js";
 import { answerOf, interruptedError, outcomeOfError, type Answered } from "./call-outcome.js";
 import { executeChannel, traceOf, type ExecuteMessage } from "./call-trace.js";
 import type { CellTier } from "./cell.js";
-import { needsApproval, passGates, type Tiers } from "./gates.js";
+import { needsApproval, passGates, policiesOf, type GateKeepers } from "./gates.js";
 import type { ResolvedOptions } from "./options.js";
 import type { PlanState } from "./plan-state.js";
 import type { RuntimeEvents } from "./runtime-events.js";
-import type { SafetyRules } from "./safety-profile.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
@@ -26,14 +24,9 @@ import type { Registration, ToolRegistry } from "./tool-registry.js";
 const NAMES_SHOWN = 8;
 
 /** What the pipeline works with. */
-export interface Pipeline {
+export interface Pipeline extends GateKeepers {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
-  readonly tiers: Tiers;
-  /** The runtime's own safety profile. */
-  readonly safety: SafetyRules | undefined;
-  /** Who asks humans. */
-  readonly approvals: ApprovalProvider | undefined;
   readonly admission: Admission;
   /** Waits until a call of a plan that requires checkpoints may run. */
   checkpointed(plan: PlanState, call: ToolCall, tool: Registration): Promise<void>;
@@ -74,7 +67,11 @@ async function run(pipeline: Pipeline, plan: PlanState, call: ToolCall): Promise
     if (invalid) return fail(call, "invalid_input", invalid);
     call.marks.validated = performance.now();
     // A human has approved the call, with all of its attempts.
-    if (pipeline.approvals && call.approvalId === undefined && needsApproval(tool, call.context, pipeline)) {
+    if (
+      pipeline.approvals &&
+      call.approvalId === undefined &&
+      needsApproval(tool, policiesOf(call.context, pipeline))
+    ) {
       // Nobody is asked for what there is no budget for.
       plan.budget?.check(call.toolName, call.estimate);
       await approveCall(call, pipeline.approvals, pipeline.options.approvalTimeoutMs);

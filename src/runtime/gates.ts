@@ -50,11 +50,11 @@ export function passGates(tool: Registration, context: ToolExecutionContext, kee
   }
   const policies = policiesOf(context, keepers);
   for (const rules of policies) {
-    const violation = rules?.of(tool).violation;
+    const violation = rules.of(tool).violation;
     if (violation !== undefined) {
       throw new ToolSafetyViolationError(
-        `Tool "${spec.name}" may not run in plan "${context.planId}": by the safety profile "${rules?.name}", ${violation}.`,
-        { details: { ...details, safetyProfile: rules?.name } },
+        `Tool "${spec.name}" may not run in plan "${context.planId}": by the safety profile "${rules.name}", ${violation}.`,
+        { details: { ...details, safetyProfile: rules.name } },
       );
     }
   }
@@ -75,7 +75,7 @@ export function passGates(tool: Registration, context: ToolExecutionContext, kee
       { details },
     );
   }
-  if (!keepers.approvals && needsApproval(tool, context, keepers)) {
+  if (!keepers.approvals && needsApproval(tool, policies)) {
     throw new ToolHumanApprovalRequiredError(
       `Tool "${spec.name}" needs a human's approval in plan "${context.planId}", and nobody can give it here: the runtime was made ` +
         `without \`approvals\`.`,
@@ -86,7 +86,7 @@ export function passGates(tool: Registration, context: ToolExecutionContext, kee
 }
 
 /** The profiles that count for a call: the runtime's and the plan's. */
-export type Policies = readonly (SafetyRules | undefined)[];
+export type Policies = readonly SafetyRules[];
 
 const NO_POLICY: Policies = [];
 
@@ -95,19 +95,20 @@ export function policiesOf(
   context: ToolExecutionContext | undefined,
   { safety }: Pick<GateKeepers, "safety">,
 ): Policies {
-  return (safety ?? context?.safety) ? [safety, context?.safety] : NO_POLICY;
+  const own = context?.safety;
+  if (!safety && !own) return NO_POLICY;
+  return [safety, own].filter((rules) => rules !== undefined);
 }
 
 /** Whether a human has to approve each call: the tool says so, or a profile does. */
-export function needsApproval(tool: Registration, context: ToolExecutionContext, keepers: GateKeepers): boolean {
-  if (tool.capability.requiresApproval) return true;
-  return policiesOf(context, keepers).some((rules) => rules?.of(tool).needsApproval);
+export function needsApproval(tool: Registration, policies: Policies): boolean {
+  return tool.capability.requiresApproval || policies.some((rules) => rules.of(tool).needsApproval);
 }
 
 /** Whether the host takes a tool not to write: by its own word, or by that of a source that it believes. */
 export function trustedReadOnly(tool: Registration, policies: Policies = NO_POLICY): boolean {
   if (tool.capability.writes) return false;
-  return tool.trusted || tool.hostSaysReadOnly || policies.some((rules) => rules?.of(tool).trustsReadOnly);
+  return tool.trusted || tool.hostSaysReadOnly || policies.some((rules) => rules.of(tool).trustsReadOnly);
 }
 
 /** Whether what runs in a tier cannot write where nothing is granted. */
@@ -115,18 +116,17 @@ function holdsWrites(tier: CellTier, spawn: boolean): boolean {
   return tier.enforcement({ ...emptyGrant(0), spawn }).some(({ subject, holds }) => subject === "fs.write" && holds);
 }
 
-/** By tiers and tool, where no policy asks for more: every call asks, and neither changes. */
+/** By tiers and tool, where there is no policy: every call asks, and neither changes. */
 const found = new WeakMap<Tiers, WeakMap<Registration, CellTier>>();
 
 /** The weakest tier that is strong enough and can run the tool. */
 export function tierFor(tool: Registration, tiers: Tiers, policies: Policies = NO_POLICY): CellTier | undefined {
-  const required = requiredTier(tool, policies);
-  if (required !== ownTier(tool)) return weakestTier(tool, tiers, required);
+  if (policies.length > 0) return weakestTier(tool, tiers, requiredTier(tool, policies));
   let byTool = found.get(tiers);
   if (!byTool) found.set(tiers, (byTool = new WeakMap<Registration, CellTier>()));
   const known = byTool.get(tool);
   if (known) return known;
-  const tier = weakestTier(tool, tiers, required);
+  const tier = weakestTier(tool, tiers, ownTier(tool));
   if (tier) byTool.set(tool, tier);
   return tier;
 }
@@ -140,7 +140,7 @@ function weakestTier(tool: Registration, tiers: Tiers, least: IsolationTier): Ce
 /** The least tier a tool may run in, by its own word and by that of the profiles. */
 export function requiredTier(tool: Registration, policies: Policies = NO_POLICY): IsolationTier {
   let required = ownTier(tool);
-  for (const rules of policies) if (rules) required = stricter(required, rules.of(tool).leastTier);
+  for (const rules of policies) required = stricter(required, rules.of(tool).leastTier);
   return required;
 }
 

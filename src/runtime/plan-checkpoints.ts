@@ -1,12 +1,13 @@
 /** Checkpoints of the plans that require them: whose turn it is to write, what is saved before, what is brought back. */
 import { ToolRuntimeError } from "../protocol/errors.js";
-import { takeCheckpoint, unlessInterrupted, writableOf } from "./call-checkpoint.js";
+import { takeCheckpoint, writableOf } from "./call-checkpoint.js";
 import type { Checkpoint, CheckpointProvider } from "./checkpoint.js";
 import type { ToolExecutionContext } from "./execution-context.js";
 import type { GrantedResources } from "./grant.js";
 import type { RuntimeEvents } from "./runtime-events.js";
 import type { ToolCall } from "./tool-call.js";
 import type { Registration } from "./tool-registry.js";
+import { unlessInterrupted } from "./unless-interrupted.js";
 import { WriteLine } from "./write-line.js";
 
 /** What a plan's calls have in common. */

@@ -210,26 +210,31 @@ export class Plans {
 
   /** @throws ToolRuntimeError `OVERLOADED` where every plan is in use */
   #makeRoomForPlan(planId: string): void {
-    const idle = [...this.#plans.values()].filter((plan) => !plan.inUse && !plan.closing);
-    if (idle.length === 0) {
+    const idle = this.#longestIdle(() => true);
+    if (!idle) {
       throw new ToolRuntimeError(
         `Plan "${planId}" was not begun: ${this.#plans.size} plans are in use. Deactivate plans that have ended, or raise maxPlans.`,
         { code: "OVERLOADED", details: { planId } },
       );
     }
-    this.#retire(idle.reduce((longest, plan) => (plan.lastUsed < longest.lastUsed ? plan : longest)));
+    this.#retire(idle);
   }
 
   /** Deactivates the tools of the longest idle plan that is not the one in need. @returns whether there was one */
   #makeRoom(needy: PlanState): boolean {
+    const idle = this.#longestIdle((plan) => plan !== needy && plan.activations.size > 0);
+    if (!idle) return false;
+    this.#retire(idle);
+    return this.#activations < this.#options.maxActivations;
+  }
+
+  #longestIdle(mayGo: (plan: PlanState) => boolean): PlanState | undefined {
     let longest: PlanState | undefined;
     for (const plan of this.#plans.values()) {
-      if (plan === needy || plan.inUse || plan.closing || plan.activations.size === 0) continue;
+      if (!mayGo(plan) || plan.inUse || plan.closing) continue;
       if (!longest || plan.lastUsed < longest.lastUsed) longest = plan;
     }
-    if (!longest) return false;
-    this.#retire(longest);
-    return this.#activations < this.#options.maxActivations;
+    return longest;
   }
 
   /** Looks for abandoned plans now and then, without keeping the process alive. */

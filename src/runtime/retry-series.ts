@@ -4,6 +4,7 @@ import type { CancelReason } from "../protocol/cancel-words.js";
 import { ToolCancelledError, ToolRetryLimitExceededError } from "../protocol/errors.js";
 import type { ToolResult } from "../protocol/tool.js";
 import type { Outcome } from "../protocol/trace.js";
+import { whyCancelled } from "./call-outcome.js";
 import { mayRetry, type RetryPolicy } from "./retry-policy.js";
 
 /** How an attempt ended. */
@@ -141,12 +142,8 @@ export class RetrySeries {
 
   #interrupted(last: AttemptEnd | undefined): Error {
     const { toolName, planId } = this.#parts;
-    const why: Readonly<Partial<Record<CancelReason, string>>> = {
-      plan_deactivated: " since its plan was deactivated",
-      runtime_closed: " since the runtime was closed",
-    };
     return new ToolCancelledError(
-      `Tool "${toolName}" (plan "${planId}") was cancelled between two attempts${why[this.#reason ?? "cancelled"] ?? ""}.`,
+      `Tool "${toolName}" (plan "${planId}") was cancelled between two attempts${whyCancelled(this.#reason)}.`,
       {
         cause: last?.error,
         details: {

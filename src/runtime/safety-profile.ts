@@ -10,8 +10,7 @@ import {
   type ToolSpec,
 } from "../protocol/tool.js";
 import { SchemaCache } from "../schema/cache.js";
-import { describeViolations } from "../schema/violations.js";
-import { isObject, unknownField } from "./arguments.js";
+import { fieldProblem } from "./field-check.js";
 import { covers } from "./tool-pattern.js";
 
 /**
@@ -124,13 +123,9 @@ export class SafetyRules {
 
   /** @throws ToolRuntimeError with the code given */
   constructor(profile: SafetyProfile, code: "INVALID_OPTIONS" | "INVALID_ARGUMENT") {
-    const unknown = isObject(profile) ? unknownField(profile, Object.keys(ProfileSchema.properties)) : undefined;
-    const violations = compiled.check(profile);
-    if (violations) {
-      throw new ToolRuntimeError(`Safety profile: ${unknown ?? describeViolations(violations)}.`, {
-        code,
-        details: { errors: violations },
-      });
+    const problem = fieldProblem(compiled, ProfileSchema.properties, profile);
+    if (problem) {
+      throw new ToolRuntimeError(`Safety profile: ${problem.text}.`, { code, details: { errors: problem.errors } });
     }
     // Its owner may change it later; what was checked stays.
     this.#profile = structuredClone(profile);

@@ -4,24 +4,20 @@ import type { AnyTool } from "../protocol/defined-tool.js";
 import type { ToolSpec } from "../protocol/tool.js";
 import type { CellTier } from "./cell.js";
 import type { ToolExecutionContext } from "./execution-context.js";
-import { policiesOf, tierFor, type Tiers } from "./gates.js";
+import { policiesOf, tierFor, type GateKeepers } from "./gates.js";
 import { executorOf, isTool } from "./given-tool.js";
 import { assertOptions } from "./arguments.js";
 import type { ResolvedOptions } from "./options.js";
 import type { RuntimeEvents } from "./runtime-events.js";
-import type { SafetyRules } from "./safety-profile.js";
 import { describeTool, type ToolDescriptor } from "./tool-descriptor.js";
 import { moduleSource, REGISTRATION_OPTIONS, type ModuleOptions, type ToolExecutor } from "./tool-executor.js";
 import { entriesOf, type ToolProvider } from "./tool-provider.js";
 import type { Registration, ToolRegistry } from "./tool-registry.js";
 
 /** What a catalogue works with. */
-export interface CatalogueParts {
+export interface CatalogueParts extends Pick<GateKeepers, "tiers" | "safety"> {
   readonly options: ResolvedOptions;
   readonly registry: ToolRegistry;
-  readonly tiers: Tiers;
-  /** The runtime's own safety profile. */
-  readonly safety: SafetyRules | undefined;
   readonly events: RuntimeEvents;
   /** @throws ToolRuntimeError `RUNTIME_CLOSED` */
   assertOpen(): void;

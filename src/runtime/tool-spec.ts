@@ -10,7 +10,7 @@ import {
 } from "../protocol/tool.js";
 import { SchemaCache } from "../schema/cache.js";
 import { describeViolations } from "../schema/violations.js";
-import { isObject, unknownField } from "./arguments.js";
+import { fieldProblem } from "./field-check.js";
 
 const literals = <T extends string>(values: readonly T[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const slots = Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 });
@@ -106,16 +106,12 @@ function readSpec(spec: ToolSpec): CheckedSpec {
  * @throws ToolRuntimeError `INVALID_SPEC`
  */
 export function resolveCapability(spec: ToolSpec, host: ToolCapability = {}): ResolvedCapability {
-  const unknown = isObject(host) ? unknownField(host, Object.keys(CapabilitySchema.properties)) : undefined;
-  const violations = capabilityCheck.check(definedFields(host));
-  if (violations) {
-    throw new ToolRuntimeError(
-      `The capability given for tool "${spec.name}" cannot be used: ${unknown ?? describeViolations(violations)}.`,
-      {
-        code: "INVALID_SPEC",
-        details: { tool: spec.name, errors: violations },
-      },
-    );
+  const problem = fieldProblem(capabilityCheck, CapabilitySchema.properties, definedFields(host));
+  if (problem) {
+    throw new ToolRuntimeError(`The capability given for tool "${spec.name}" cannot be used: ${problem.text}.`, {
+      code: "INVALID_SPEC",
+      details: { tool: spec.name, errors: problem.errors },
+    });
   }
   const claimed = spec.capability ?? {};
   const merged = { ...claimed, ...definedFields(host) };

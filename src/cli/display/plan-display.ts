@@ -1,10 +1,9 @@
 /** Shows a plan while it runs: a picture on a terminal, lines elsewhere. */
-import { createLogUpdate } from "log-update";
 import type { ToolRuntime } from "../../index.js";
 import type { PlanEvent, PlanFile, PlanReport } from "../../plan/index.js";
 import { milliseconds } from "../table.js";
-import type { Picture } from "../screen.js";
 import type { Style, Terminal } from "../terminal.js";
+import { LiveText } from "./live-text.js";
 import { frame, summary, type Paint } from "./plan-frame.js";
 import { PlanState } from "./plan-state.js";
 
@@ -27,21 +26,22 @@ export function planDisplay(terminal: Terminal, runtime: ToolRuntime, planId: st
   return terminal.isLive ? new LiveDisplay(terminal, runtime, state) : new LineDisplay(terminal, runtime, state);
 }
 
-class LiveDisplay implements PlanDisplay, Picture {
+class LiveDisplay implements PlanDisplay {
   readonly #terminal: Terminal;
   readonly #runtime: ToolRuntime;
   readonly #state: PlanState;
-  readonly #update: ReturnType<typeof createLogUpdate>;
+  readonly #picture: LiveText;
   readonly #timer: NodeJS.Timeout;
   readonly #paint: Paint;
-  #isHidden = false;
 
   constructor(terminal: Terminal, runtime: ToolRuntime, state: PlanState) {
     this.#terminal = terminal;
     this.#runtime = runtime;
     this.#state = state;
     this.#paint = (style, text) => terminal.style(style, text, "stderr");
-    this.#update = createLogUpdate(terminal.host.stderr);
+    this.#picture = new LiveText(terminal, () => {
+      this.#draw();
+    });
     this.#timer = setInterval(() => {
       this.#draw();
     }, FRAME_MS).unref();
@@ -49,19 +49,6 @@ class LiveDisplay implements PlanDisplay, Picture {
     runtime.on("log", ({ toolName, level, message }) => {
       this.#line(`${toolName} ${level}: ${message}`);
     });
-    this.#draw();
-    terminal.screen.add(this);
-  }
-
-  hide(): void {
-    this.#isHidden = true;
-    this.#update.clear();
-    // Gives the cursor back.
-    this.#update.done();
-  }
-
-  show(): void {
-    this.#isHidden = false;
     this.#draw();
   }
 
@@ -73,22 +60,21 @@ class LiveDisplay implements PlanDisplay, Picture {
 
   end(report: PlanReport | undefined): void {
     clearInterval(this.#timer);
-    this.#terminal.screen.remove(this);
-    this.#update.clear();
+    this.#picture.end();
     if (report) this.#terminal.show(summary(this.#state, report, this.#terminal.columns, this.#paint));
   }
 
   #line(text: string, style?: Style): void {
-    if (!this.#isHidden) this.#update.clear();
+    this.#picture.clear();
     this.#terminal.note(text, style);
     this.#draw();
   }
 
   #draw(): void {
-    if (this.#isHidden) return;
+    if (this.#picture.isHidden) return;
     this.#state.open = this.#runtime.calls(this.#state.planId);
     const { rows = 24 } = this.#terminal.host.stderr as { rows?: number };
-    this.#update(frame(this.#state, this.#terminal.columns, rows, this.#paint).join("\n"));
+    this.#picture.draw(frame(this.#state, this.#terminal.columns, rows, this.#paint).join("\n"));
   }
 }
 
